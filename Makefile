@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Thin on purpose: bootstrap installs, meson builds, pytest tests, timens-study measures.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PROFILE ?= quick
+PYTHON   = .venv/bin/python
+PROGRAMS = launcher/timens-run bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+study: bootstrap-study build ## Measure what virtual time costs here, and write a report (PROFILE=quick|standard|paper)
+	$(BUILD)/bin/timens-study run --profile $(PROFILE)
+
+test: bootstrap-test build ## Run every test that fits into ten minutes
+	meson test -C $(BUILD) --print-errorlogs
+	$(PYTHON) -m pytest tests
+
+build: bootstrap-build $(BUILD)/build.ninja ## Build alone; all programs are then in build/bin
+	meson compile -C $(BUILD)
+	@mkdir -p $(BUILD)/bin
+	@for p in $(PROGRAMS); do ln -sfn ../$$p $(BUILD)/bin/$${p##*/}; done
+
+$(BUILD)/build.ninja:
+	meson setup $(BUILD) --prefix $(PREFIX)
+
+bootstrap-%:
+	@./bootstrap $*
+
+lint: bootstrap-lint ## Check style and types; changes nothing
+	git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+
+install: build ## Install under PREFIX (and DESTDIR)
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+
+clean: ## Remove what the build made; keeps results/
+	rm -rf $(BUILD)
+
+.PHONY: help study test build lint install clean
+
+lock: ## Resolve requirements.in again into requirements.txt
+	$(PYTHON) -m pip -q install pip-tools
+	CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --strip-extras requirements.in
+.PHONY: lock
