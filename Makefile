@@ -16,7 +16,7 @@ study: bootstrap-study build ## Measure what virtual time costs here, and write 
 
 test: bootstrap-test build ## Run every test that fits into ten minutes
 	meson test -C $(BUILD) --print-errorlogs
-	$(PYTHON) -m pytest tests
+	$(PYTHON) -m pytest
 
 build: bootstrap-build $(BUILD)/build.ninja ## Build alone; all programs are then in build/bin
 	meson compile -C $(BUILD)
@@ -48,3 +48,7 @@ lock: ## Resolve requirements.in again into requirements.txt
 	CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --strip-extras requirements.in
 .PHONY: lock
+
+test-distros: bootstrap-test ## Set up and build in fresh Debian 12 and 13 trees (minutes)
+	$(PYTHON) -m pytest tests/distros
+.PHONY: test-distros
