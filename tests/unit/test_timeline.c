@@ -12,6 +12,7 @@
 #include "model/timeline.h"
 
 #define NS INT64_C(1000000000)
+#define RESERVE (TIMELINE_RESERVE_S * NS)
 enum { HOSTS = 3, LIVES = 3000, EVENTS = 60 };
 
 static uint64_t random_state;
@@ -73,6 +74,9 @@ static void write_entry(struct world *w, bool running)
 	struct timeline_moment now = moment(w);
 	struct timeline_entry entry = timeline_record(&w->shift, w->starts, running, &now);
 
+	assert(clock_offset_to_ns(entry.reserved.monotonic) -
+		       clock_offset_to_ns(entry.inside.monotonic) ==
+	       (running ? RESERVE : 0));
 	w->disk_length = timeline_format(&entry, w->disk);
 	w->lease = clock_offset_to_ns(entry.reserved.monotonic);
 }
@@ -95,6 +99,10 @@ static void start(struct world *w)
 			wanted += passed;
 		if (w->clean) /* then it is exact */
 			assert(clock_offset_to_ns(begin.monotonic) == wanted);
+		if (mode == TIMELINE_PAUSE) /* a crash costs at most the reserve */
+			assert(clock_offset_to_ns(begin.monotonic) <= w->seen[0] + RESERVE);
+		if (mode == TIMELINE_PAUSE && strcmp(last.host.boot_id, now.boot_id) != 0)
+			assert(clock_offset_to_ns(begin.boottime) <= w->seen[1] + RESERVE);
 		w->starts = last.starts;
 	}
 	w->shift.monotonic = clock_offset_sub(begin.monotonic, now.clocks.monotonic);
@@ -149,10 +157,9 @@ static void suspend(struct world *w)
 
 	h->boottime += ns;
 	h->realtime += ns;
-	if (w->runs)
-		read_inside(w);
 	if (!w->runs)
 		return;
+	read_inside(w);
 	/* The launcher writes as soon as the host wakes; or it crashes before that and is started
 	 * again on this boot.  Power lost in between is documented as open for CLOCK_BOOTTIME. */
 	if (random_below(2)) {
