@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * table.h - records for people: nanoseconds per call, one line per metric
+ */
+#pragma once
+
+#include "record.h"
+
+void table_print_head(FILE *out);
+
+/* Sorts batch_ticks of the record. */
+void table_print_row(struct record *r, double ns_per_tick, FILE *out);
