@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plan_child.c - the order inside the new namespaces; the table is at the end */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "engine/channel.h"
+#include "engine/init.h"
+#include "engine/plan.h"
+#include "model/container_spec.h"
+#include "steps/clock_offsets.h"
+#include "steps/devices.h"
+#include "steps/mounts.h"
+#include "steps/namespaces.h"
+#include "steps/privileges.h"
+#include "steps/rootfs.h"
+
+static const char *const nothing[] = { NULL };
+
+static bool wants_user_namespace(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWUSER);
+}
+
+static bool wants_time_namespace(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWTIME);
+}
+
+static bool wants_cgroup_namespace(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWCGROUP);
+}
+
+static bool wants_loopback(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWNET);
+}
+
+static bool wants_private_mounts(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWNS);
+}
+
+static bool wants_hostname(const struct container_spec *spec)
+{
+	return spec->hostname != NULL;
+}
+
+static bool wants_session(const struct container_spec *spec)
+{
+	return spec->new_session || spec->terminal;
+}
+
+static bool wants_join(const struct container_spec *spec)
+{
+	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
+		if (k != NS_USER && k != NS_PID && spec->join[k] != NULL)
+			return true;
+	return false;
+}
+
+static bool wants_root(const struct container_spec *spec)
+{
+	return spec->root != NULL;
+}
+
+static bool wants_mounts(const struct container_spec *spec)
+{
+	return spec->mount_count > 0;
+}
+
+static bool wants_devices(const struct container_spec *spec)
+{
+	return spec->root != NULL && spec->dev == TREE_OCI;
+}
+
+static bool wants_masks(const struct container_spec *spec)
+{
+	return spec->root != NULL && (spec->proc == TREE_OCI || spec->sys == TREE_OCI);
+}
+
+static bool wants_bound(const struct container_spec *spec)
+{
+	return ~spec->capabilities != 0;
+}
+
+static bool wants_ids(const struct container_spec *spec)
+{
+	return spec->set_ids;
+}
+
+static bool wants_limit(const struct container_spec *spec)
+{
+	return ~spec->capabilities != 0 || spec->ambient != 0;
+}
+
+static bool wants_no_new_privileges(const struct container_spec *spec)
+{
+	return spec->no_new_privs;
+}
+
+static bool wants_workdir(const struct container_spec *spec)
+{
+	return spec->workdir != NULL;
+}
+
+static bool wants_init(const struct container_spec *spec)
+{
+	return spec->init;
+}
+
+static int wait_for_maps(struct container *c, struct err *e)
+{
+	return channel_expect(c->channel, NOTE_MAPPED, NULL, e);
+}
+
+static int become_root_inside(struct container *c, struct err *e)
+{
+	(void)c;
+	return privileges_become_root(e);
+}
+
+static int make_session(struct container *c, struct err *e)
+{
+	(void)c;
+	if (setsid() < 0)
+		return err_set(e, errno, "cannot create a session");
+	return 0;
+}
+
+static int join_namespaces(struct container *c, struct err *e)
+{
+	for (enum namespace_kind k = 0; k < NS_COUNT; k++) {
+		int r;
+
+		if (c->join[k] < 0 || k == NS_USER || k == NS_PID)
+			continue;
+		r = namespaces_join(k, c->join[k], e);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int make_cgroup_namespace(struct container *c, struct err *e)
+{
+	(void)c;
+	return namespaces_new_cgroup(e);
+}
+
+static int shift_clocks(struct container *c, struct err *e)
+{
+	return clock_offsets_enter(&c->spec->clocks, e);
+}
+
+static int set_hostname(struct container *c, struct err *e)
+{
+	return namespaces_set_hostname(c->spec->hostname, e);
+}
+
+static int bring_loopback_up(struct container *c, struct err *e)
+{
+	(void)c;
+	return namespaces_loopback_up(e);
+}
+
+static int make_mounts_private(struct container *c, struct err *e)
+{
+	(void)c;
+	return rootfs_make_private(e);
+}
+
+static int attach_root(struct container *c, struct err *e)
+{
+	return rootfs_attach(c->spec->root, &c->root, e);
+}
+
+static int make_mounts(struct container *c, struct err *e)
+{
+	if (c->root < 0) /* --only: the root that we have */
+		c->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->root < 0)
+		return err_set(e, errno, "cannot open /");
+	return mounts_make(c->root, c->spec->mounts, c->spec->mount_count, e);
+}
+
+static int make_devices(struct container *c, struct err *e)
+{
+	return devices_make(c->root, e);
+}
+
+static int mask_paths(struct container *c, struct err *e)
+{
+	int r = 0;
+
+	if (c->spec->proc == TREE_OCI)
+		r = rootfs_protect(c->root, "/proc", mount_masked_proc, mount_read_only_proc, e);
+	if (r == 0 && c->spec->sys == TREE_OCI)
+		r = rootfs_protect(c->root, "/sys", mount_masked_sys, nothing, e);
+	return r;
+}
+
+static int enter_root(struct container *c, struct err *e)
+{
+	return rootfs_enter(c->root, e);
+}
+
+static int bound_capabilities(struct container *c, struct err *e)
+{
+	return privileges_bound(c->spec->capabilities, e);
+}
+
+static int set_ids(struct container *c, struct err *e)
+{
+	const struct container_spec *s = c->spec;
+
+	return privileges_set_ids(s->uid, s->gid, s->group_list, s->group_count, s->deny_setgroups,
+				  e);
+}
+
+static int limit_capabilities(struct container *c, struct err *e)
+{
+	return privileges_limit(c->spec->capabilities, c->spec->ambient, e);
+}
+
+static int change_directory(struct container *c, struct err *e)
+{
+	return rootfs_change_directory(c->spec->workdir, e);
+}
+
+static int forbid_new_privileges(struct container *c, struct err *e)
+{
+	(void)c;
+	return privileges_no_new(e);
+}
+
+static int die_with_launcher(struct container *c, struct err *e)
+{
+	(void)c;
+	return privileges_die_with_parent(e);
+}
+
+static int report_ready(struct container *c, struct err *e)
+{
+	return channel_send(c->channel, NOTE_READY, c->terminal, e);
+}
+
+static int wait_for_start(struct container *c, struct err *e)
+{
+	return channel_expect(c->channel, NOTE_START, NULL, e);
+}
+
+static int run_rest(void *argument)
+{
+	struct container *c = argument;
+	struct err e = { 0 };
+
+	(void)plan_run(&child_plan, c, &e); /* returns only when it failed */
+	channel_send_failure(c->channel, &e);
+	_exit(125);
+}
+
+/* Does not return here: the payload continues in the table, init stays behind. */
+static int split_into_init_and_payload(struct container *c, struct err *e)
+{
+	pid_t payload = init_spawn(run_rest, c);
+
+	if (payload < 0)
+		return err_set(e, errno, "cannot start the payload");
+	close(c->channel); /* the payload has closed its copy by exec: end of file for the host */
+	init_wait(payload);
+}
+
+static int exec_payload(struct container *c, struct err *e)
+{
+	const char *program = c->spec->argv[0];
+
+	environ = c->spec->env; /* the PATH in it is the one that counts */
+	(void)sigprocmask(SIG_SETMASK, &c->caller_mask, NULL); /* cannot fail */
+	execvp(program, c->spec->argv);
+	(void)err_set(e, errno, "cannot execute '%s'", program);
+	if (e->code == ENOENT && strchr(program, '/') != NULL && access(program, F_OK) == 0)
+		return err_hint(e, "the file is there, but the interpreter or loader that it names "
+				   "is not: see timens-rootfs add");
+	if (e->code == ENOENT && strchr(program, '/') == NULL)
+		return err_hint(e, "looked for in the PATH of the container");
+	return -e->code;
+}
+
+static const struct step child_steps[] = {
+	{ "id maps", "before them we are nobody inside", NULL, wait_for_maps },
+	{ "root inside", "owns the namespaces made below", wants_user_namespace,
+	  become_root_inside },
+	{ "session", "no terminal of the host can be typed into from inside", wants_session,
+	  make_session },
+	{ "join namespaces", "before new ones are filled", wants_join, join_namespaces },
+	{ "cgroup namespace", "shows the cgroup that we are in by now as its root",
+	  wants_cgroup_namespace, make_cgroup_namespace },
+	{ "time namespace", "offsets freeze once it has a member", wants_time_namespace,
+	  shift_clocks },
+	{ "host name", "the new uts namespace is ours to name", wants_hostname, set_hostname },
+	{ "loopback", "a new network namespace has lo, but down", wants_loopback,
+	  bring_loopback_up },
+	{ "propagation", "else our mounts would appear on the host", wants_private_mounts,
+	  make_mounts_private },
+	{ "root filesystem", "becomes a mount, as pivot_root demands", wants_root, attach_root },
+	{ "mounts", "while the host's files can still be seen", wants_mounts, make_mounts },
+	{ "devices", "bound from the host, as nobody may make them here", wants_devices,
+	  make_devices },
+	{ "mask paths", "nothing is mounted on /proc and /sys after this", wants_masks,
+	  mask_paths },
+	{ "pivot root", "the host's files are gone from here on", wants_root, enter_root },
+	/* ---- below this line privileges only shrink ------------------------------------- */
+	{ "bounding set", "needs a capability that goes next", wants_bound, bound_capabilities },
+	{ "ids and groups", "needs capabilities too", wants_ids, set_ids },
+	{ "capabilities", "nothing below needs one", wants_limit, limit_capabilities },
+	{ "working directory", "only where this user may be", wants_workdir, change_directory },
+	{ "no new privileges", "no setuid program inside can give them back",
+	  wants_no_new_privileges, forbid_new_privileges },
+	{ "die with launcher", "a change of ids would have undone it", NULL, die_with_launcher },
+	{ "ready", "all that can fail has been done, only exec is left", NULL, report_ready },
+	{ "start", "the host may still have to prepare something", NULL, wait_for_start },
+	{ "init", "PID 1 stays to reap and to forward signals", wants_init,
+	  split_into_init_and_payload },
+	{ "exec", "closes the channel, which tells the host that it worked", NULL, exec_payload },
+};
+
+const struct plan child_plan = { child_steps, sizeof child_steps / sizeof *child_steps };

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plan_host.c - the order on the host's side; the table is at the end */
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/channel.h"
+#include "engine/plan.h"
+#include "engine/supervise.h"
+#include "model/container_spec.h"
+#include "steps/id_maps.h"
+#include "steps/namespaces.h"
+
+enum { EXIT_NOT_STARTED = 125 };
+
+static bool wants_user_namespace(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWUSER);
+}
+
+static bool joins(const struct container_spec *spec)
+{
+	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
+		if (spec->join[k] != NULL)
+			return true;
+	return false;
+}
+
+static bool joins_by_clone(const struct container_spec *spec)
+{
+	return spec->join[NS_USER] != NULL || spec->join[NS_PID] != NULL;
+}
+
+static bool wants_gate(const struct container_spec *spec)
+{
+	return spec->sync_fd >= 0;
+}
+
+static int open_channel(struct container *c, struct err *e)
+{
+	return channel_open(&c->channel, &c->child_channel, e);
+}
+
+static int open_namespaces(struct container *c, struct err *e)
+{
+	return namespaces_open(c->spec->join, c->join, e);
+}
+
+static int join_before_clone(struct container *c, struct err *e)
+{
+	int r = 0;
+
+	if (c->join[NS_USER] >= 0)
+		r = namespaces_join(NS_USER, c->join[NS_USER], e);
+	if (r == 0 && c->join[NS_PID] >= 0)
+		r = namespaces_join(NS_PID, c->join[NS_PID], e);
+	return r;
+}
+
+static _Noreturn void be_the_child(struct container *c, struct err *e)
+{
+	close(take_fd(&c->channel)); /* or we would never see the host die */
+	c->channel = take_fd(&c->child_channel);
+	c->at = NULL;
+	(void)plan_run(&child_plan, c, e); /* returns only when it failed */
+	channel_send_failure(c->channel, e);
+	_exit(EXIT_NOT_STARTED);
+}
+
+static int clone_container(struct container *c, struct err *e)
+{
+	int r = namespaces_clone(c->spec->new_namespaces, -1, e);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		be_the_child(c, e);
+	c->pid = r;
+	close(take_fd(&c->child_channel)); /* or we would never see end of file */
+	return 0;
+}
+
+static int write_id_maps(struct container *c, struct err *e)
+{
+	const struct container_spec *s = c->spec;
+
+	return s->map_by_helper
+		       ? id_maps_write_by_helper(c->pid, &s->users, &s->groups, e)
+		       : id_maps_write(c->pid, &s->users, &s->groups, s->deny_setgroups, e);
+}
+
+static int send_mapped(struct container *c, struct err *e)
+{
+	return channel_send(c->channel, NOTE_MAPPED, -1, e);
+}
+
+static int wait_for_ready(struct container *c, struct err *e)
+{
+	return channel_expect(c->channel, NOTE_READY, &c->terminal, e);
+}
+
+static int wait_at_gate(struct container *c, struct err *e)
+{
+	return supervise_gate(c, c->spec->sync_fd, e);
+}
+
+static int send_start(struct container *c, struct err *e)
+{
+	return channel_send(c->channel, NOTE_START, -1, e);
+}
+
+static int wait_for_exec(struct container *c, struct err *e)
+{
+	return channel_expect(c->channel, NOTE_END_OF_FILE, NULL, e);
+}
+
+static const struct step host_steps[] = {
+	{ "signals", "none may be lost between now and the wait below", NULL,
+	  supervise_block_signals },
+	{ "open namespaces", "their paths are the host's, inside they mean nothing", joins,
+	  open_namespaces },
+	{ "join user and pid", "what the clone creates belongs to the user namespace we are in",
+	  joins_by_clone, join_before_clone },
+	{ "channel", "the two processes talk from the first moment", NULL, open_channel },
+	{ "clone", "all new namespaces at once, except time and cgroup", NULL, clone_container },
+	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,
+	  write_id_maps },
+	{ "mapped", "lets the child go on", NULL, send_mapped },
+	{ "set-up", "the child works through its own table", NULL, wait_for_ready },
+	{ "start gate", "whoever holds the gate may still prepare something", wants_gate,
+	  wait_at_gate },
+	{ "start", "nothing is left to prepare", NULL, send_start },
+	{ "exec", "end of file means that exec worked", NULL, wait_for_exec },
+	{ "wait", "forwards signals; whatever happens above, all is undone after it", NULL,
+	  supervise_wait },
+};
+
+const struct plan host_plan = { host_steps, sizeof host_steps / sizeof *host_steps };

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "engine/plan.h"
+#include "model/container_spec.h"
+
+/* What outlives a function is undone here and nowhere else, in the reverse order of the table. */
+static void undo(struct container *c)
+{
+	if (c->pid > 0 && !c->ended) {
+		(void)kill(c->pid, SIGKILL); /* it may have ended by itself */
+		while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+			;
+	}
+	(void)sigprocmask(SIG_SETMASK, &c->caller_mask, NULL); /* cannot fail */
+}
+
+int container_run(const struct container_spec *spec, int *ret_status, struct err *e)
+{
+	struct container c = {
+		.spec = spec,
+		.channel = -1,
+		.child_channel = -1,
+		.root = -1,
+		.terminal = -1,
+		.name_lock = -1,
+	};
+	int r;
+
+	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
+		c.join[k] = -1;
+	(void)sigprocmask(SIG_SETMASK, NULL, &c.caller_mask); /* cannot fail */
+	r = plan_run(&host_plan, &c, e);
+	undo(&c);
+	*ret_status = c.status;
+	return r;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/supervise.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/plan.h"
+#include "model/container_spec.h"
+
+/* Job control stops and continues all of us alike, and faults are our own. */
+static void forwarded(sigset_t *ret_set)
+{
+	static const int ours[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV, SIGBUS,
+				    SIGFPE,  SIGILL,  SIGTRAP, SIGABRT, SIGSYS };
+
+	(void)sigfillset(ret_set); /* neither can fail with these numbers */
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		(void)sigdelset(ret_set, ours[i]);
+}
+
+int supervise_block_signals(struct container *c, struct err *e)
+{
+	sigset_t set;
+
+	forwarded(&set);
+	/* Ignored, as under some parents, it would take the container's status away from us. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR ||
+	    sigprocmask(SIG_BLOCK, &set, &c->caller_mask) < 0)
+		return err_set(e, errno, "cannot block signals");
+	return 0;
+}
+
+static int open_signals(int *ret_fd, struct err *e)
+{
+	sigset_t set;
+
+	forwarded(&set);
+	*ret_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return *ret_fd < 0 ? err_set(e, errno, "cannot open signals as a file") : 0;
+}
+
+/* True if the container has ended. */
+static bool reap(struct container *c)
+{
+	c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+	return c->ended;
+}
+
+static bool wants_signal(const struct container *c, const struct signalfd_siginfo *s)
+{
+	/* What the terminal sends (SI_KERNEL) reaches the payload by itself, unless it is in a
+	 * session of its own. */
+	return s->ssi_code != SI_KERNEL || c->spec->new_session || c->spec->terminal;
+}
+
+int supervise_wait(struct container *c, struct err *e)
+{
+	autoclose int signals = -1;
+	int timeout_ms = -1, r = open_signals(&signals, e);
+
+	if (r < 0)
+		return r;
+	while (!reap(c)) {
+		struct pollfd fd = { .fd = signals, .events = POLLIN };
+		struct signalfd_siginfo s;
+
+		r = poll(&fd, 1, timeout_ms);
+		if (r == 0) {
+			(void)kill(c->pid, SIGKILL); /* it may just have ended */
+			timeout_ms = -1;
+		}
+		if (r <= 0 || read(signals, &s, sizeof s) != sizeof s)
+			continue;
+		if (s.ssi_signo == SIGCHLD || !wants_signal(c, &s))
+			continue;
+		(void)kill(c->pid, (int)s.ssi_signo); /* it may just have ended */
+		if (s.ssi_signo == SIGTERM)
+			timeout_ms = c->spec->kill_timeout_ms;
+	}
+	return 0;
+}
+
+int supervise_gate(struct container *c, int gate, struct err *e)
+{
+	autoclose int signals = -1;
+	struct pollfd fds[2] = { { .fd = gate, .events = POLLIN }, { .events = POLLIN } };
+	struct signalfd_siginfo s;
+	int r = open_signals(&signals, e);
+
+	if (r < 0)
+		return r;
+	fds[1].fd = signals;
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return err_set(e, errno, "cannot wait for the start gate");
+		if (fds[0].revents & POLLNVAL)
+			return err_set(e, EBADF, "--sync-fd %d is not open", gate);
+		if (fds[0].revents != 0)
+			return 0;
+		if (read(signals, &s, sizeof s) != sizeof s)
+			continue;
+		if (s.ssi_signo == SIGCHLD && reap(c))
+			return err_set(e, EPIPE, "the container ended before its start");
+		if (s.ssi_signo == SIGTERM || s.ssi_signo == SIGINT || s.ssi_signo == SIGHUP)
+			return err_set(e, EINTR, "%s before the start",
+				       sigabbrev_np((int)s.ssi_signo));
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "front/request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "front/identity.h"
+#include "front/options.h"
+
+static const struct option_row *find_option(const char *word, size_t length)
+{
+	for (size_t i = 0; i < option_count; i++)
+		if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
+			return &options[i];
+	return NULL;
+}
+
+/* One option and its value.  *at is the word; it is moved to the last word used. */
+static int note_option(struct request *q, char ***at, struct err *e)
+{
+	char *word = **at, *name = word + 2, *value = strchr(name, '=');
+	size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
+	const struct option_row *o = find_option(name, length);
+	int r;
+
+	if (word[1] != '-' || o == NULL) {
+		(void)err_set(e, EINVAL, "unknown option '%s'", word);
+		return err_hint(e, "timens-run --help lists all options");
+	}
+	if (o->argument == NULL && value != NULL)
+		return err_set(e, EINVAL, "--%s takes no value", o->name);
+	if (o->argument != NULL && value != NULL)
+		value++;
+	else if (o->argument != NULL)
+		value = *++*at;
+	if (o->argument != NULL && value == NULL)
+		return err_set(e, EINVAL, "--%s needs %s", o->name, o->argument);
+	r = o->note(q, value, e);
+	if (r < 0 && e->step[0] == '\0')
+		snprintf(e->step, sizeof e->step, "--%s", o->name);
+	return r;
+}
+
+int request_parse(struct request *q, char **argv, struct err *e)
+{
+	size_t words = 0;
+
+	while (argv[words] != NULL)
+		words++;
+	/* No option adds more than one of either. */
+	q->spec.mounts = calloc(words + 1 + MOUNT_DEFAULTS_MAX, sizeof *q->spec.mounts);
+	q->env = calloc(words + 1, sizeof *q->env);
+	if (q->spec.mounts == NULL || q->env == NULL)
+		return err_set(e, ENOMEM, "cannot keep the command line");
+	q->spec.info_fd = q->spec.sync_fd = q->spec.kill_timeout_ms = -1;
+	q->spec.oom_score_adj = KEEP_OOM_SCORE;
+
+	for (; *argv != NULL && (*argv)[0] == '-' && (*argv)[1] != '\0'; argv++) {
+		int r;
+
+		if (strcmp(*argv, "--") == 0) {
+			argv++;
+			break;
+		}
+		if (strcmp(*argv, "-h") == 0)
+			*argv = (char *)"--help";
+		r = note_option(q, &argv, e);
+		if (r < 0)
+			return r;
+		if (q->help || q->version)
+			return 0;
+	}
+	if (q->only == 0) {
+		if (*argv == NULL) {
+			(void)err_set(e, EINVAL, "no ROOTFS");
+			return err_hint(e, "timens-run [OPTIONS] ROOTFS COMMAND [ARG...]");
+		}
+		q->spec.root = *argv++;
+	}
+	q->spec.argv = argv;
+	return 0;
+}
+
+/* Which namespaces are new: all eight, less those shared or joined, or those of --only. */
+static void choose_namespaces(struct request *q)
+{
+	for (enum namespace_kind k = 0; k < NS_COUNT; k++) {
+		uint32_t flag = namespaces[k].flag;
+
+		if (q->only != 0 ? q->only & flag : !(q->share & flag) && !q->spec.join[k])
+			q->spec.new_namespaces |= flag;
+	}
+}
+
+static int complete_root(struct request *q, struct err *e)
+{
+	static char path[PATH_MAX];
+	struct container_spec *s = &q->spec;
+	struct mount defaults[MOUNT_DEFAULTS_MAX];
+	size_t count;
+
+	if (s->root != NULL && realpath(s->root, path) == NULL)
+		return err_set(e, errno, "cannot open the root filesystem '%s'", s->root);
+	if (s->root != NULL)
+		s->root = path;
+	count = mount_defaults(s, defaults);
+	memmove(s->mounts + count, s->mounts, s->mount_count * sizeof *s->mounts);
+	memcpy(s->mounts, defaults, count * sizeof *s->mounts);
+	s->mount_count += count;
+	if (s->root != NULL && s->workdir == NULL)
+		s->workdir = "/";
+	return 0;
+}
+
+int request_finish(struct request *q, struct err *e)
+{
+	struct container_spec *s = &q->spec;
+	int r;
+
+	choose_namespaces(q);
+	r = identity_complete(q, e);
+	if (r == 0)
+		r = complete_root(q, e);
+	if (r < 0)
+		return r;
+	if (s->argv[0] == NULL) {
+		(void)err_set(e, EINVAL, "no COMMAND");
+		return err_hint(e, "timens-run [OPTIONS] ROOTFS COMMAND [ARG...]");
+	}
+	s->no_new_privs = true;
+	s->init = creates(s, CLONE_NEWPID) && !q->no_init;
+	s->env = environ;
+	return 0;
+}
+
+void request_print_help(void)
+{
+	const char *group = "";
+	int column = 0;
+
+	fputs("usage: timens-run [OPTIONS] ROOTFS [COMMAND [ARG...]]\n"
+	      "       timens-run [OPTIONS] --only NS[,NS...] [--] COMMAND [ARG...]\n"
+	      "Runs a command in a container whose CLOCK_MONOTONIC and CLOCK_BOOTTIME are its "
+	      "own.\n",
+	      stdout);
+	for (const struct option_row *o = options; o < options + option_count; o++) {
+		int width =
+			(int)(strlen(o->name) + (o->argument ? strlen(o->argument) + 1 : 0) + 4);
+
+		if (strcmp(group, o->group) != 0)
+			column = printf("\n%-12s", group = o->group) - 1;
+		else if (column + width > 80)
+			column = printf("\n%-12s", "") - 1;
+		column += printf("--%s%s%s  ", o->name, o->argument ? " " : "",
+				 o->argument ? o->argument : "");
+	}
+	puts("\n\nOFFSET: +3600, -30, 1.5, 1h30m, P1DT2H.  "
+	     "NS: cgroup ipc mnt net pid time user uts.\nAll else is in timens-run(1).");
+}

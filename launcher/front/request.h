@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* request.h - a command line as it was given, and the spec that comes of it
+ *
+ * Options may come in any order and some depend on others: each only notes what it says
+ * (front/options.c), and request_finish() draws the conclusions (front/request.c).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/container_spec.h"
+
+struct err;
+
+struct request {
+	struct container_spec spec;
+	bool explain, help, version;
+	bool root_given;
+	uint32_t share, only; /* namespace flags; only 0: not given */
+	const char *user, *group, *groups, *map_users, *map_groups;
+	uint64_t cap_add, cap_drop;
+	bool caps_given, unconfined;
+	const char *filter; /* --seccomp FILE */
+	bool no_init, clear_env;
+	char **env; /* NAME=VALUE or NAME, in the order given */
+	size_t env_count;
+};
+
+/* Reads the words after the program's name.  Returns 0, or -EINVAL with *e filled. */
+int request_parse(struct request *q, char **argv, struct err *e);
+
+/* Completes q->spec: namespaces, identity, environment, default mounts. */
+int request_finish(struct request *q, struct err *e);
+
+/* The usage, by groups, on standard output. */
+void request_print_help(void);

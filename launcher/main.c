@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* main.c - timens-run: from the command line to the exit status */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+
+#include "base/err.h"
+#include "engine/plan.h"
+#include "engine/run.h"
+#include "front/request.h"
+#include "model/check.h"
+
+enum { EXIT_NOT_STARTED = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static int print_failure(const struct err *e)
+{
+	fprintf(stderr, "timens-run: %s: %s: %s\n", e->step[0] != '\0' ? e->step : "command line",
+		e->text, strerror(e->code));
+	if (e->hint[0] != '\0')
+		fprintf(stderr, "hint: %s\n", e->hint);
+	if (strcmp(e->step, "exec") != 0)
+		return EXIT_NOT_STARTED;
+	return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int prepare(struct request *q, char **argv, struct err *e)
+{
+	int r = request_parse(q, argv, e);
+
+	if (r < 0 || q->help || q->version)
+		return r;
+	r = request_finish(q, e);
+	return r < 0 ? r : spec_check(&q->spec, e);
+}
+
+int main(int argc, char **argv)
+{
+	static struct request q; /* large, and reachable to the end */
+	struct err e = { 0 };
+	int status = 0;
+
+	if (argc < 1 || getauxval(AT_SECURE) != 0) {
+		(void)err_set(&e, EPERM, "this program must not be setuid or have capabilities");
+		return print_failure(&e);
+	}
+	if (prepare(&q, argv + 1, &e) < 0)
+		return print_failure(&e);
+	if (q.help) {
+		request_print_help();
+		return 0;
+	}
+	if (q.version) {
+		puts("timens-run " VERSION);
+		return 0;
+	}
+	if (q.explain) {
+		plan_explain(&host_plan, "host", &q.spec);
+		plan_explain(&child_plan, "child", &q.spec);
+		return 0;
+	}
+	if (container_run(&q.spec, &status, &e) < 0)
+		return print_failure(&e);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "model/check.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "model/container_spec.h"
+
+static bool is_shifted(const struct clock_target *t)
+{
+	return t->aim == CLOCK_READS || t->value.s != 0 || t->value.ns != 0;
+}
+
+static int check_namespaces(const struct container_spec *spec, struct err *e)
+{
+	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
+		if (spec->join[k] != NULL && creates(spec, namespaces[k].flag))
+			return err_set(e, EINVAL, "the %s namespace is both created and joined",
+				       namespaces[k].name);
+	if (!creates(spec, CLONE_NEWTIME) &&
+	    (is_shifted(&spec->clocks.monotonic) || is_shifted(&spec->clocks.boottime))) {
+		(void)err_set(e, EINVAL, "--boottime and --monotonic need a new time namespace");
+		return err_hint(e, "a time namespace that is shared or joined has clocks already");
+	}
+	if (spec->hostname != NULL && !creates(spec, CLONE_NEWUTS))
+		return err_set(e, EINVAL, "--hostname needs a new uts namespace");
+	if (spec->hostname != NULL && strlen(spec->hostname) > 64)
+		return err_set(e, EINVAL, "--hostname has more than 64 characters");
+	return 0;
+}
+
+static int check_root(const struct container_spec *spec, struct err *e)
+{
+	if (spec->root != NULL && !creates(spec, CLONE_NEWNS)) {
+		(void)err_set(e, EINVAL, "a root filesystem needs a new mnt namespace");
+		return err_hint(e, "--only and --join mnt take no ROOTFS");
+	}
+	if (spec->root == NULL && (spec->overlay != OVERLAY_NONE || spec->read_only))
+		return err_set(e, EINVAL, "overlays and --read-only need a ROOTFS");
+	if (spec->mount_count > 0 && !creates(spec, CLONE_NEWNS))
+		return err_set(e, EINVAL, "mounts need a new mnt namespace");
+	for (size_t i = 0; i < spec->mount_count; i++)
+		if (spec->mounts[i].target[0] != '/')
+			return err_set(e, EINVAL, "mount target '%s' is not an absolute path",
+				       spec->mounts[i].target);
+	if (spec->workdir != NULL && spec->workdir[0] != '/')
+		return err_set(e, EINVAL, "--workdir '%s' is not an absolute path", spec->workdir);
+	return 0;
+}
+
+static int check_identity(const struct container_spec *spec, struct err *e)
+{
+	uint32_t outside;
+
+	if (!creates(spec, CLONE_NEWUSER))
+		return 0;
+	if (!id_map_outside(&spec->users, spec->uid, &outside) ||
+	    !id_map_outside(&spec->groups, spec->gid, &outside)) {
+		(void)err_set(e, EINVAL, "user %u and group %u have no ids outside", spec->uid,
+			      spec->gid);
+		return err_hint(e, "map them: --map-users and --map-groups, or ranges for you in "
+				   "/etc/subuid and /etc/subgid");
+	}
+	return 0;
+}
+
+int spec_check(const struct container_spec *spec, struct err *e)
+{
+	int r = check_namespaces(spec, e);
+
+	if (r == 0)
+		r = check_root(spec, e);
+	if (r == 0)
+		r = check_identity(spec, e);
+	return r;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "steps/clock_offsets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "model/namespaces.h"
+
+#define OFFSETS_FILE "/proc/self/timens_offsets"
+#define FUTURE_NS_FILE "/proc/self/ns/time_for_children"
+
+static struct clock_offset reading_of(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(clock, &t); /* cannot fail for these clocks, clock_gettime(2) */
+	return (struct clock_offset){ .s = t.tv_sec, .ns = (uint32_t)t.tv_nsec };
+}
+
+/* A new time namespace starts with the offsets of its creator's: zero, unless we are nested. */
+static int read_own(int file, struct clock_offsets *ret_own, struct err *e)
+{
+	char lines[160];
+	ssize_t n = read(file, lines, sizeof lines - 1);
+
+	if (n < 0)
+		return err_set(e, errno, "cannot read %s", OFFSETS_FILE);
+	lines[n] = '\0';
+	if (sscanf(lines, "monotonic %" SCNd64 " %" SCNu32 " boottime %" SCNd64 " %" SCNu32,
+		   &ret_own->monotonic.s, &ret_own->monotonic.ns, &ret_own->boottime.s,
+		   &ret_own->boottime.ns) != 4)
+		return err_set(e, EPROTO, "%s has an unknown form", OFFSETS_FILE);
+	return 0;
+}
+
+static int write_offsets(const struct clock_targets *targets, struct err *e)
+{
+	autoclose int file = open(OFFSETS_FILE, O_RDWR | O_CLOEXEC);
+	struct clock_view now = { 0 };
+	struct clock_offsets offsets;
+	char lines[160];
+	int len, r;
+
+	if (file < 0)
+		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
+	r = read_own(file, &now.own, e);
+	if (r < 0)
+		return r;
+	/* Read as late as possible: from here on the clocks run away from a wanted reading. */
+	now.monotonic = reading_of(CLOCK_MONOTONIC);
+	now.raw = reading_of(CLOCK_MONOTONIC_RAW);
+	now.boottime = reading_of(CLOCK_BOOTTIME);
+	r = clock_targets_resolve(targets, &now, &offsets, e);
+	if (r < 0)
+		return r;
+
+	/* Both clocks in one write: the kernel applies all lines or none. */
+	len = snprintf(lines, sizeof lines,
+		       "monotonic %" PRId64 " %" PRIu32 "\nboottime %" PRId64 " %" PRIu32 "\n",
+		       offsets.monotonic.s, offsets.monotonic.ns, offsets.boottime.s,
+		       offsets.boottime.ns);
+	if (lseek(file, 0, SEEK_SET) < 0 || write(file, lines, (size_t)len) != len)
+		return err_set(e, errno, "cannot write %s", OFFSETS_FILE);
+	return 0;
+}
+
+static bool leaves_alone(const struct clock_target *t)
+{
+	return t->aim == CLOCK_SHIFTED && t->value.s == 0 && t->value.ns == 0;
+}
+
+int clock_offsets_enter(const struct clock_targets *targets, struct err *e)
+{
+	autoclose int future_ns = -1;
+
+	/* unshare(2) does not move the caller, it only chooses where its children will live.
+	 * In that gap, and never later, the offsets can be written. */
+	if (unshare(CLONE_NEWTIME) < 0) {
+		(void)err_set(e, errno, "cannot create a time namespace");
+		if (e->code == EINVAL)
+			return err_hint(e, "this kernel has none (CONFIG_TIME_NS, Linux 5.6): "
+					   "leave the clocks alone with --share time");
+		if (e->code == EPERM)
+			return err_hint(e, "only root may; others first need a user namespace: "
+					   "--only user,time");
+		return -e->code;
+	}
+	if (!leaves_alone(&targets->monotonic) || !leaves_alone(&targets->boottime)) {
+		int r = write_offsets(targets, e);
+
+		if (r < 0)
+			return r;
+	}
+	future_ns = open(FUTURE_NS_FILE, O_RDONLY | O_CLOEXEC);
+	if (future_ns < 0)
+		return err_set(e, errno, "cannot open %s", FUTURE_NS_FILE);
+	if (setns(future_ns, CLONE_NEWTIME) < 0)
+		return err_set(e, errno, "cannot enter the new time namespace");
+	return 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "steps/rootfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+
+int rootfs_make_private(struct err *e)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_set(e, errno, "cannot make the mounts private");
+	return 0;
+}
+
+int rootfs_attach(const char *path, int *ret_root, struct err *e)
+{
+	autoclose int tree =
+		open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (tree < 0)
+		return err_set(e, errno, "cannot open %s", path);
+	if (move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_set(e, errno, "cannot mount %s", path);
+	*ret_root = take_fd(&tree);
+	return 0;
+}
+
+static int mask(const char *name, struct err *e)
+{
+	if (mount("/dev/null", name, NULL, MS_BIND, NULL) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == ENOTDIR && mount("tmpfs", name, "tmpfs", MS_RDONLY, "nr_inodes=1") == 0)
+		return 0;
+	return err_set(e, errno, "cannot mask %s", name);
+}
+
+static int make_read_only(const char *name, struct err *e)
+{
+	const unsigned long kept = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+	if (mount(name, name, NULL, MS_BIND | MS_REC, NULL) < 0 && errno == ENOENT)
+		return 0;
+	if (mount(NULL, name, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, NULL) < 0)
+		return err_set(e, errno, "cannot make %s read-only", name);
+	return 0;
+}
+
+int rootfs_protect(int root, const char *folder, const char *const *masked,
+		   const char *const *read_only, struct err *e)
+{
+	autoclose int fd = file_open_beneath(root, folder, O_PATH | O_DIRECTORY);
+	int r = 0;
+
+	if (fd < 0 || fchdir(fd) < 0)
+		return err_set(e, fd < 0 ? -fd : errno, "cannot enter %s", folder);
+	for (; r == 0 && *masked != NULL; masked++)
+		r = mask(*masked, e);
+	for (; r == 0 && *read_only != NULL; read_only++)
+		r = make_read_only(*read_only, e);
+	return r;
+}
+
+int rootfs_enter(int root, struct err *e)
+{
+	if (fchdir(root) < 0)
+		return err_set(e, errno, "cannot enter the root filesystem");
+	/* Both arguments the same: the old root ends up on top of the new one, and the umount
+	 * uncovers it.  pivot_root(2), "pivot_root(\".\", \".\")". */
+	if (syscall(SYS_pivot_root, ".", ".") < 0) {
+		(void)err_set(e, errno, "cannot make it the root");
+		if (e->code == EINVAL)
+			return err_hint(e, "the host's root is an initial ramfs, or we are in a "
+					   "chroot: neither can be pivoted away from");
+		return -e->code;
+	}
+	if (umount2(".", MNT_DETACH) < 0)
+		return err_set(e, errno, "cannot let go of the old root");
+	return 0;
+}
+
+int rootfs_change_directory(const char *path, struct err *e)
+{
+	if (chdir(path) < 0)
+		return err_set(e, errno, "cannot enter '%s'", path);
+	return 0;
+}
