@@ -40,6 +40,7 @@ static const struct {
 	{ "batch", required_argument, request_batch },
 	{ "cpu", required_argument, request_cpu },
 	{ "block", required_argument, request_block },
+	{ "repeat", required_argument, request_repeat },
 	{ "ticks", required_argument, request_ticks },
 	{ "table", no_argument, show_table },
 	{ "json", no_argument, show_json },
@@ -137,9 +138,10 @@ static int run(const struct request *r, struct problem *p)
 		ns_per_tick = calibrate_ns_per_tick(r->ticks, TABLE_CALIBRATION_NS);
 		table_print_head(stdout);
 	}
-	for (size_t i = 0; i < r->count; i++)
-		if (!is_done(r, i) && run_metric(r, i, ns_per_tick, p) < 0)
-			return -1;
+	for (unsigned long round = 0; round < r->repeat; round++)
+		for (size_t i = 0; i < r->count; i++)
+			if (!is_done(r, i) && run_metric(r, i, ns_per_tick, p) < 0)
+				return -1;
 	return 0;
 }
 

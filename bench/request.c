@@ -17,7 +17,9 @@ static const char list_hint[] = "timens-bench list names them all";
 
 void request_init(struct request *r)
 {
-	*r = (struct request){ .cpu = UNKNOWN, .block = UNKNOWN, .ticks = ticks_best() };
+	*r = (struct request){
+		.cpu = UNKNOWN, .block = UNKNOWN, .repeat = 1, .ticks = ticks_best()
+	};
 }
 
 int request_number(const char *text, unsigned long max, unsigned long *ret_number)
@@ -169,6 +171,16 @@ int request_block(struct request *r, const char *text, struct problem *p)
 	if (request_number(text, 1000000000, &n) < 0)
 		return problem_set(p, 0, NULL, "--block: '%s' is not the number of a block", text);
 	r->block = (long)n;
+	return 0;
+}
+
+int request_repeat(struct request *r, const char *text, struct problem *p)
+{
+	unsigned long n;
+
+	if (request_number(text, 1000000, &n) < 0 || n == 0)
+		return problem_set(p, 0, NULL, "--repeat: '%s' is not a number of rounds", text);
+	r->repeat = n;
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct request {
 	struct amount amounts[REQUEST_MAX]; /* by metric_index() */
 	int cpu;                            /* UNKNOWN: wherever the caller may run */
 	long block;                         /* UNKNOWN: not part of a study */
+	unsigned long repeat;               /* records of each metric, in turns */
 	enum tick_source ticks;
 	bool table;
 };
@@ -33,6 +34,7 @@ int request_calls(struct request *r, const char *text, struct problem *p);
 int request_batch(struct request *r, const char *text, struct problem *p);
 int request_cpu(struct request *r, const char *text, struct problem *p);
 int request_block(struct request *r, const char *text, struct problem *p);
+int request_repeat(struct request *r, const char *text, struct problem *p);
 int request_ticks(struct request *r, const char *text, struct problem *p);
 
 /* Decimal digits only, at most max.  Returns 0, or -1. */

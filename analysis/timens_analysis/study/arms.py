@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The arms of a study: what each is for, how it is entered, and what must be true inside."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from timens_analysis.errors import UserError
+
+Role = Literal["baseline", "aa", "treatment"]
+
+ALL_NAMESPACES = frozenset({"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"})
+# Two different offsets, so that the proof can tell one clock's from the other's.
+MONOTONIC_S = 86_400
+BOOTTIME_S = 172_800
+BENCH_INSIDE = "/usr/bin/timens-bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Seconds added to the clocks of a time namespace."""
+
+    monotonic_s: int
+    boottime_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the proof in the header must find; None where the arm's maker decides."""
+
+    namespaces: frozenset[str] | None = frozenset()
+    optional: frozenset[str] = frozenset()
+    offsets: Offsets | None = Offsets(0, 0)
+    seccomp_mode: int | None = 0
+    same_cgroup: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One level of the study; `command` + "zygote" starts timens-bench inside it."""
+
+    name: str
+    role: Role
+    command: tuple[str, ...]
+    expected: Expected
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the programs and the root filesystem lie."""
+
+    timens_run: Path
+    rootfs: Path
+
+    @property
+    def bench(self) -> Path:
+        """The one binary of every arm, also of those outside the root filesystem."""
+        return self.rootfs / BENCH_INSIDE.lstrip("/")
+
+
+def _offset_options(offsets: Offsets) -> tuple[str, ...]:
+    return (
+        "--monotonic",
+        f"{offsets.monotonic_s:+d}",
+        "--boottime",
+        f"{offsets.boottime_s:+d}",
+    )
+
+
+def _host(role: Role) -> Callable[[str, Places], Arm]:
+    def make(name: str, places: Places) -> Arm:
+        return Arm(name, role, (str(places.bench),), Expected())
+
+    return make
+
+
+def _only(namespaces: Sequence[str], offsets: Offsets | None) -> Callable[[str, Places], Arm]:
+    def make(name: str, places: Places) -> Arm:
+        command = (
+            str(places.timens_run),
+            *("--seccomp", "unconfined", "--only", ",".join(namespaces)),
+            *(_offset_options(offsets) if offsets else ()),
+            *("--", str(places.bench)),
+        )
+        # An unprivileged user gets a user namespace with it: without one, no other is allowed.
+        expected = Expected(frozenset(namespaces), frozenset({"user"}), offsets or Offsets(0, 0))
+        return Arm(name, "treatment", command, expected)
+
+    return make
+
+
+def _container(*, filtered: bool) -> Callable[[str, Places], Arm]:
+    offsets = Offsets(MONOTONIC_S, BOOTTIME_S)
+
+    def make(name: str, places: Places) -> Arm:
+        command = (
+            str(places.timens_run),
+            *(() if filtered else ("--seccomp", "unconfined")),
+            *_offset_options(offsets),
+            str(places.rootfs),
+            BENCH_INSIDE,
+        )
+        expected = Expected(ALL_NAMESPACES, offsets=offsets, seccomp_mode=2 if filtered else 0)
+        return Arm(name, "treatment", command, expected)
+
+    return make
+
+
+# name -> (what it is for, how it is made)
+KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
+    "baseline": ("the host", _host("baseline")),
+    "baseline_aa": ("the host once more: what differs from it is noise", _host("aa")),
+    "timens": (
+        "a time namespace with both offsets, nothing else",
+        _only(["time"], Offsets(MONOTONIC_S, BOOTTIME_S)),
+    ),
+    "container": (
+        "a container: all eight namespaces, both offsets, its own root",
+        _container(filtered=False),
+    ),
+    "timens_zero": ("a time namespace whose offsets are zero", _only(["time"], Offsets(0, 0))),
+    "container_notime": (
+        "the other seven namespaces",
+        _only(sorted(ALL_NAMESPACES - {"time"}), None),
+    ),
+    "container_seccomp": (
+        "the container with the default seccomp filter",
+        _container(filtered=True),
+    ),
+}
+DEFAULT = ("baseline", "baseline_aa", "timens", "container")
+ALWAYS = ("baseline", "baseline_aa")
+
+
+def own(text: str, places: Places) -> Arm:
+    """An arm of the user's: NAME=COMMAND; `{bench}` is replaced, or the binary's path appended."""
+    name, separator, command = text.partition("=")
+    if not separator or not name.isidentifier() or name in KNOWN:
+        raise UserError("--arm", text, "expected NAME=COMMAND with a new name of letters and _")
+    words = shlex.split(command)
+    if not words:
+        raise UserError("--arm", text, "the command is empty")
+    if not any("{bench}" in word for word in words):
+        words.append("{bench}")
+    replaced = tuple(word.replace("{bench}", str(places.bench)) for word in words)
+    return Arm(name, "treatment", replaced, Expected(None, offsets=None, seccomp_mode=None))
+
+
+def restore(name: str, role: Role, command: Sequence[str], places: Places) -> Arm:
+    """An arm as a header names it, with what must be true of it."""
+    if name in KNOWN:
+        expected = KNOWN[name][1](name, places).expected
+    else:
+        expected = Expected(None, offsets=None, seccomp_mode=None)
+    return Arm(name, role, tuple(command), expected)
+
+
+def choose(names: Sequence[str], owns: Sequence[str], places: Places) -> tuple[Arm, ...]:
+    """The arms of a run.  Baseline and its A/A twin are always there: no control, no verdict."""
+    wanted = [*ALWAYS, *(n for n in names if n not in ALWAYS)]
+    for name in wanted:
+        if name not in KNOWN:
+            raise UserError("--arms", name, "no such arm", hint="one of: " + ", ".join(KNOWN))
+    arms = [KNOWN[name][1](name, places) for name in dict.fromkeys(wanted)]
+    arms += [own(text, places) for text in owns]
+    if len({arm.name for arm in arms}) != len(arms):
+        raise UserError("--arm", ", ".join(a.name for a in arms), "two arms have the same name")
+    return tuple(arms)

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Ask the zygotes, group by group, and write down every record the moment it arrives."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from timens_analysis.study import host
+from timens_analysis.study.arms import Arm
+from timens_analysis.study.header import RECORDS, Study, now_utc
+from timens_analysis.study.journal import Journal, Key
+from timens_analysis.study.plan import Group, Request, expected_s
+from timens_analysis.study.proof import Seen, find_zygote, look, prove
+from timens_analysis.study.scheduling import Scheduling
+from timens_analysis.study.zygote import Zygote, await_ready, converse
+
+SESSIONS = "sessions.jsonl"
+# A record that waited a fifth of its time for a CPU (timens-bench flags it "preempted") is
+# measured again, twice at most, and only while the extra records stay below a tenth of the plan.
+# All attempts stay in the file.
+MOST_ATTEMPTS = 3
+EXTRA_SHARE = 0.1
+
+Slots = Mapping[tuple[str, int], Zygote]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a person who waits wants to know."""
+
+    label: str
+    arm: str
+    groups_done: int
+    groups: int
+    records: int
+    remeasured: int
+    elapsed_s: float
+    left_s: float | None
+
+
+@dataclass
+class Pace:
+    """Mean time of a group of each kind, from those already measured."""
+
+    spent_s: dict[str, float] = field(default_factory=lambda: {"call": 0.0, "sleep": 0.0})
+    groups: dict[str, int] = field(default_factory=lambda: {"call": 0, "sleep": 0})
+
+    def add(self, kind: str, seconds: float) -> None:
+        """One more group took so long."""
+        self.spent_s[kind] += seconds
+        self.groups[kind] += 1
+
+    def left_s(self, study: Study, left: Mapping[str, int]) -> float | None:
+        """None as long as there is nothing to judge by."""
+        total = 0.0
+        for kind, groups in left.items():
+            if not groups:
+                continue
+            if self.groups[kind]:
+                total += groups * self.spent_s[kind] / self.groups[kind]
+            elif kind == "sleep":
+                total += groups * sleep_group_s(study)
+            else:
+                return None
+        return total
+
+
+def sleep_group_s(study: Study) -> float:
+    """How long a group of sleepers takes: known in advance."""
+    _, sleeps = expected_s(
+        study.design,
+        study.metrics,
+        arms=len(study.arms),
+        blocks=study.blocks,
+        sleepers=study.sleepers,
+        call_group_s=0.0,
+    )
+    groups = -(-study.blocks // study.sleepers)
+    if study.design == "sequential":
+        groups = len(study.arms) * sum(m.kind == "sleep" for m in study.metrics)
+    return sleeps / max(1, groups)
+
+
+@contextmanager
+def zygotes(study: Study, scheduling: Scheduling) -> Iterator[Slots]:
+    """All arms entered; ended again however the block is left."""
+    slots: dict[tuple[str, int], Zygote] = {}
+    has_sleeps = any(metric.kind == "sleep" for metric in study.metrics)
+    each = study.sleepers if has_sleeps and study.design == "blocks" else 1
+    try:
+        for arm in study.arms:
+            for slot in range(each):
+                slots[arm.name, slot] = Zygote(arm.name, arm.command, scheduling)
+        await_ready(list(slots.values()))
+        yield slots
+    finally:
+        for zygote in slots.values():
+            zygote.close()
+        for zygote in slots.values():
+            zygote.wait()
+
+
+def proven(arms: Sequence[Arm], slots: Slots) -> dict[str, Seen]:
+    """What each arm is, after checking that every process of it is what it must be."""
+    by_slot: dict[int, dict[str, Seen]] = {}
+    for (name, slot), zygote in slots.items():
+        by_slot.setdefault(slot, {})[name] = look(find_zygote(zygote.pid))
+    for seen in by_slot.values():
+        prove(arms, seen)
+    return by_slot[0]
+
+
+class Runner:
+    """Measures what is missing of one study."""
+
+    def __init__(
+        self,
+        study: Study,
+        slots: Slots,
+        journal: Journal,
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._study = study
+        self._slots = slots
+        self._journal = journal
+        self._on_progress = on_progress
+        self._counts = {m.name: (m.calls, m.batch) for m in study.metrics}
+        self._groups = study.groups()
+        self._extra = 0
+        planned = sum(len(r.metrics) for g in self._groups for r in g.requests)
+        self._most_extra = int(planned * EXTRA_SHARE)
+        self._done = 0
+        self._pace = Pace()
+        self._left = {"call": 0, "sleep": 0}
+
+    def run(self) -> None:
+        """Every group that is not complete, from its start: blocks stay side by side in time."""
+        started = time.monotonic()
+        missing = [group for group in self._groups if not self._complete(group)]
+        self._done = len(self._groups) - len(missing)
+        for group in missing:
+            self._left[group.kind] += 1
+        for group in missing:
+            before = time.monotonic()
+            for request in self._measure(group):
+                self._tell(group, request, before - started)
+            self._journal.sync()
+            self._pace.add(group.kind, time.monotonic() - before)
+            self._left[group.kind] -= 1
+            self._done += 1
+
+    def _complete(self, group: Group) -> bool:
+        return all(self._journal.has(key) for request in group.requests for key in request.cells())
+
+    def _tell(self, group: Group, request: Request, elapsed_s: float) -> None:
+        self._on_progress(
+            Progress(
+                label=group.label,
+                arm=request.arm,
+                groups_done=self._done,
+                groups=len(self._groups),
+                records=self._journal.count,
+                remeasured=self._extra,
+                elapsed_s=elapsed_s,
+                left_s=self._pace.left_s(self._study, self._left),
+            )
+        )
+
+    def _measure(self, group: Group) -> Iterator[Request]:
+        """Yields each request when its records are written."""
+        disturbed: list[tuple[int, Key]] = []
+        if group.kind == "sleep":
+            # Side by side: sleeping costs no CPU, and one after another would take hours.
+            disturbed += self._ask(self._slotted(group.requests))
+            yield group.requests[-1]
+        else:
+            for request in group.requests:
+                disturbed += self._ask([(0, request)])
+                yield request
+        for _ in range(MOST_ATTEMPTS - 1):
+            disturbed = disturbed[: max(0, self._most_extra - self._extra)]
+            self._extra += len(disturbed)
+            again = []
+            for slot, (arm, block, metric) in disturbed:
+                again += self._ask([(slot, Request(arm, (metric,), (block,)))])
+            disturbed = again
+
+    def _slotted(self, requests: Sequence[Request]) -> list[tuple[int, Request]]:
+        """Gives each request of the same arm a process of its own."""
+        used: dict[str, int] = {}
+        slotted = []
+        for request in requests:
+            slot = used.get(request.arm, 0)
+            used[request.arm] = slot + 1
+            slotted.append((slot, request))
+        return slotted
+
+    def _ask(self, slotted: Sequence[tuple[int, Request]]) -> list[tuple[int, Key]]:
+        """Measures these at the same time; returns those that were disturbed."""
+        slots = {id(request): slot for slot, request in slotted}
+        pairs = [
+            (self._slots[request.arm, slot], request, self._words(request))
+            for slot, request in slotted
+        ]
+        disturbed = []
+        for request, i, measured in converse(pairs):
+            record = self._journal.append(request.arm, request.blocks[i], measured)
+            if "preempted" in record["flags"]:
+                key = (request.arm, request.blocks[i], request.metrics[i])
+                disturbed.append((slots[id(request)], key))
+        return disturbed
+
+    def _words(self, request: Request) -> list[str]:
+        names = list(dict.fromkeys(request.metrics))
+        rounds = len(request.metrics) // len(names)
+        calls = ",".join(f"{name}={self._counts[name][0]}" for name in names)
+        batch = ",".join(f"{name}={self._counts[name][1]}" for name in names)
+        return [
+            *("measure", "--metrics", ",".join(names)),
+            *("--calls", calls, "--batch", batch),
+            *(("--repeat", str(rounds)) if rounds > 1 else ()),
+        ]
+
+
+def note_session(folder: Path, event: str, **facts: Any) -> None:
+    """Appends to sessions.jsonl: when somebody measured into this folder, and how it ended."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    line = {
+        "event": event,
+        "at": now_utc(),
+        "pid": os.getpid(),
+        "load": list(os.getloadavg()),
+        "steal_ticks": host.steal_ticks(),
+        "clocksource": host.clocksource()["current"],
+        "collector_max_rss_kb": usage.ru_maxrss,
+        **facts,
+    }
+    with (folder / SESSIONS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def measure(
+    folder: Path,
+    study: Study,
+    slots: Slots,
+    on_progress: Callable[[Progress], None],
+) -> int:
+    """Completes the records of a folder that this process has locked; returns their number."""
+    with Journal(folder / RECORDS) as journal:
+        note_session(folder, "begin", records=journal.count)
+        why = "error"
+        try:
+            Runner(study, slots, journal, on_progress).run()
+            why = "complete"
+        except KeyboardInterrupt:
+            why = "interrupted"
+            raise
+        finally:
+            note_session(folder, "end", records=journal.count, why=why)
+        return journal.count
