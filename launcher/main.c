@@ -29,7 +29,7 @@ static int prepare(struct request *q, char **argv, struct err *e)
 {
 	int r = request_parse(q, argv, e);
 
-	if (r < 0 || q->help || q->version)
+	if (r < 0 || q->help || q->version || q->answer != NULL)
 		return r;
 	r = request_finish(q, e);
 	return r < 0 ? r : spec_check(&q->spec, e);
@@ -47,6 +47,8 @@ int main(int argc, char **argv)
 	}
 	if (prepare(&q, argv + 1, &e) < 0)
 		return print_failure(&e);
+	if (q.answer != NULL)
+		return q.answer();
 	if (q.help) {
 		request_print_help();
 		return 0;

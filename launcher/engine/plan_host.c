@@ -10,6 +10,7 @@
 #include "engine/plan.h"
 #include "engine/supervise.h"
 #include "model/container_spec.h"
+#include "steps/clock_offsets.h"
 #include "steps/id_maps.h"
 #include "steps/namespaces.h"
 
@@ -18,6 +19,11 @@ enum { EXIT_NOT_STARTED = 125 };
 static bool wants_user_namespace(const struct container_spec *spec)
 {
 	return creates(spec, CLONE_NEWUSER);
+}
+
+static bool wants_time_namespace(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWTIME);
 }
 
 static bool joins(const struct container_spec *spec)
@@ -36,6 +42,11 @@ static bool joins_by_clone(const struct container_spec *spec)
 static bool wants_gate(const struct container_spec *spec)
 {
 	return spec->sync_fd >= 0;
+}
+
+static int check_clock_bounds(struct container *c, struct err *e)
+{
+	return clock_offsets_check(&c->spec->clocks, e);
 }
 
 static int open_channel(struct container *c, struct err *e)
@@ -117,6 +128,8 @@ static int wait_for_exec(struct container *c, struct err *e)
 }
 
 static const struct step host_steps[] = {
+	{ "clock bounds", "a clock that cannot start is refused before anything is made",
+	  wants_time_namespace, check_clock_bounds },
 	{ "signals", "none may be lost between now and the wait below", NULL,
 	  supervise_block_signals },
 	{ "open namespaces", "their paths are the host's, inside they mean nothing", joins,

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "front/clock_options.h"
 #include "front/request.h"
 
 /* The mount namespace we are in when a path is used has another working directory. */
@@ -27,16 +29,6 @@ static int absolute(const char *path, const char **ret_path, struct err *e)
 		return err_set(e, ENOMEM, "cannot keep the path %s", path);
 	*ret_path = joined; /* lives as long as the process, like argv */
 	return 0;
-}
-
-static int note_boottime(struct request *q, char *value, struct err *e)
-{
-	return clock_offset_parse(value, &q->spec.clocks.boottime.value, e);
-}
-
-static int note_monotonic(struct request *q, char *value, struct err *e)
-{
-	return clock_offset_parse(value, &q->spec.clocks.monotonic.value, e);
 }
 
 static int add_bind(struct request *q, char *value, unsigned long flags, struct err *e)
@@ -116,6 +108,15 @@ static int note_explain(struct request *q, char *value, struct err *e)
 	return 0;
 }
 
+static int note_verbose(struct request *q, char *value, struct err *e)
+{
+	(void)q;
+	(void)value;
+	(void)e;
+	log_verbose = true;
+	return 0;
+}
+
 static int note_help(struct request *q, char *value, struct err *e)
 {
 	(void)value;
@@ -133,8 +134,11 @@ static int note_version(struct request *q, char *value, struct err *e)
 }
 
 const struct option_row options[] = {
-	{ "boottime", "OFFSET", "clocks", note_boottime },
-	{ "monotonic", "OFFSET", "clocks", note_monotonic },
+	{ "offset", "D", "clocks", note_offset },
+	{ "boottime", "D", "clocks", note_boottime },
+	{ "monotonic", "D", "clocks", note_monotonic },
+	{ "uptime", "0|D|random", "clocks", note_uptime },
+	{ "near-wrap", "NAME[-D]|list", "clocks", note_near_wrap },
 	{ "bind", "SRC:DST", "root", note_bind },
 	{ "ro-bind", "SRC:DST", "root", note_ro_bind },
 	{ "hostname", "NAME", "identity", note_hostname },
@@ -144,6 +148,7 @@ const struct option_row options[] = {
 	{ "only", "NS,...", "namespaces", note_only },
 	{ "no-init", NULL, "life", note_no_init },
 	{ "explain", NULL, "about", note_explain },
+	{ "verbose", NULL, "about", note_verbose },
 	{ "help", NULL, "about", note_help },
 	{ "version", NULL, "about", note_version },
 };

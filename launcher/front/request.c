@@ -74,7 +74,7 @@ int request_parse(struct request *q, char **argv, struct err *e)
 		r = note_option(q, &argv, e);
 		if (r < 0)
 			return r;
-		if (q->help || q->version)
+		if (q->help || q->version || q->answer != NULL)
 			return 0;
 	}
 	if (q->only == 0) {
@@ -161,6 +161,6 @@ void request_print_help(void)
 		column += printf("--%s%s%s  ", o->name, o->argument ? " " : "",
 				 o->argument ? o->argument : "");
 	}
-	puts("\n\nOFFSET: +3600, -30, 1.5, 1h30m, P1DT2H.  "
+	puts("\n\nD: +3600, -30, 1.5, 1h30m, P1DT2H.  "
 	     "NS: cgroup ipc mnt net pid time user uts.\nAll else is in timens-run(1).");
 }

@@ -17,6 +17,8 @@ struct err;
 struct request {
 	struct container_spec spec;
 	bool explain, help, version;
+	int (*answer)(void); /* prints what was asked for in place of a container, returns 0 */
+	const char *monotonic_set_by, *boottime_set_by; /* names of options, or NULL */
 	bool root_given;
 	uint32_t share, only; /* namespace flags; only 0: not given */
 	const char *user, *group, *groups, *map_users, *map_groups;

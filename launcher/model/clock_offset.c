@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -265,6 +264,17 @@ int clock_offset_parse(const char *text, struct clock_offset *ret_offset, struct
 		return x;
 	*ret_offset = clock_offset_from_ns(negative ? -r.sum_ns : r.sum_ns);
 	return 0;
+}
+
+bool clock_offsets_parse(const char *lines, struct clock_offsets *ret_offsets)
+{
+	struct clock_offsets o;
+
+	if (sscanf(lines, "monotonic %" SCNd64 " %" SCNu32 " boottime %" SCNd64 " %" SCNu32,
+		   &o.monotonic.s, &o.monotonic.ns, &o.boottime.s, &o.boottime.ns) != 4)
+		return false;
+	*ret_offsets = o;
+	return true;
 }
 
 struct clock_offset clock_offset_from_ns(__int128 ns)

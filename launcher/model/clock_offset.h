@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -31,6 +32,9 @@ struct clock_offsets {
  *   -ERANGE  beyond 292 years: no clock of the kernel counts that far
  */
 int clock_offset_parse(const char *text, struct clock_offset *ret_offset, struct err *e);
+
+/* Reads what /proc/PID/timens_offsets says, time_namespaces(7); false if it says something else. */
+bool clock_offsets_parse(const char *lines, struct clock_offsets *ret_offsets);
 
 /* Sums and differences of what clock_offset_parse() gives and of readings of clocks: they cannot
  * overflow 64 bits of seconds. */

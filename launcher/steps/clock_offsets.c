@@ -6,12 +6,13 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "model/namespaces.h"
 
 #define OFFSETS_FILE "/proc/self/timens_offsets"
@@ -19,25 +20,25 @@
 
 static struct clock_offset reading_of(clockid_t clock)
 {
-	struct timespec t = { 0 };
-
-	(void)clock_gettime(clock, &t); /* cannot fail for these clocks, clock_gettime(2) */
-	return (struct clock_offset){ .s = t.tv_sec, .ns = (uint32_t)t.tv_nsec };
+	return clock_offset_from_ns(clock_now_ns(clock));
 }
 
-/* A new time namespace starts with the offsets of its creator's: zero, unless we are nested. */
-static int read_own(int file, struct clock_offsets *ret_own, struct err *e)
+/* Our clocks, and our own offsets: zero, unless we are nested.  A time namespace that has just been
+ * created has those of its creator. */
+static int read_view(int file, struct clock_view *ret_now, struct err *e)
 {
 	char lines[160];
-	ssize_t n = read(file, lines, sizeof lines - 1);
+	ssize_t n = pread(file, lines, sizeof lines - 1, 0);
 
 	if (n < 0)
 		return err_set(e, errno, "cannot read %s", OFFSETS_FILE);
 	lines[n] = '\0';
-	if (sscanf(lines, "monotonic %" SCNd64 " %" SCNu32 " boottime %" SCNd64 " %" SCNu32,
-		   &ret_own->monotonic.s, &ret_own->monotonic.ns, &ret_own->boottime.s,
-		   &ret_own->boottime.ns) != 4)
+	if (!clock_offsets_parse(lines, &ret_now->own))
 		return err_set(e, EPROTO, "%s has an unknown form", OFFSETS_FILE);
+	/* Read as late as possible: from here on the clocks run away from a wanted reading. */
+	ret_now->monotonic = reading_of(CLOCK_MONOTONIC);
+	ret_now->raw = reading_of(CLOCK_MONOTONIC_RAW);
+	ret_now->boottime = reading_of(CLOCK_BOOTTIME);
 	return 0;
 }
 
@@ -51,14 +52,9 @@ static int write_offsets(const struct clock_targets *targets, struct err *e)
 
 	if (file < 0)
 		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
-	r = read_own(file, &now.own, e);
-	if (r < 0)
-		return r;
-	/* Read as late as possible: from here on the clocks run away from a wanted reading. */
-	now.monotonic = reading_of(CLOCK_MONOTONIC);
-	now.raw = reading_of(CLOCK_MONOTONIC_RAW);
-	now.boottime = reading_of(CLOCK_BOOTTIME);
-	r = clock_targets_resolve(targets, &now, &offsets, e);
+	r = read_view(file, &now, e);
+	if (r == 0)
+		r = clock_targets_resolve(targets, &now, &offsets, e);
 	if (r < 0)
 		return r;
 
@@ -67,14 +63,43 @@ static int write_offsets(const struct clock_targets *targets, struct err *e)
 		       "monotonic %" PRId64 " %" PRIu32 "\nboottime %" PRId64 " %" PRIu32 "\n",
 		       offsets.monotonic.s, offsets.monotonic.ns, offsets.boottime.s,
 		       offsets.boottime.ns);
-	if (lseek(file, 0, SEEK_SET) < 0 || write(file, lines, (size_t)len) != len)
+	if (write(file, lines, (size_t)len) != len)
 		return err_set(e, errno, "cannot write %s", OFFSETS_FILE);
+	if (targets->monotonic.aim == CLOCK_READS || targets->boottime.aim == CLOCK_READS)
+		log_info("the clocks were set within %" PRId64 " ns of the reading asked for",
+			 clock_now_ns(CLOCK_MONOTONIC) -
+				 (int64_t)clock_offset_to_ns(now.monotonic));
 	return 0;
 }
 
 static bool leaves_alone(const struct clock_target *t)
 {
 	return t->aim == CLOCK_SHIFTED && t->value.s == 0 && t->value.ns == 0;
+}
+
+int clock_offsets_check(const struct clock_targets *targets, struct err *e)
+{
+	autoclose int file = open(OFFSETS_FILE, O_RDONLY | O_CLOEXEC);
+	struct clock_view now = { 0 };
+	struct clock_offsets offsets;
+	struct clock_offset raw;
+	char text[CLOCK_OFFSET_TEXT];
+	int r;
+
+	if (file < 0 && errno == ENOENT)
+		return 0; /* no time namespaces: the child says it, unless it does not need them */
+	if (file < 0)
+		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
+	r = read_view(file, &now, e);
+	if (r == 0)
+		r = clock_targets_resolve(targets, &now, &offsets, e);
+	if (r < 0)
+		return r;
+	if (clock_raw_starts_below_zero(&offsets, &now, &raw))
+		log_warning("CLOCK_MONOTONIC_RAW starts at %s s, below zero: it runs behind "
+			    "CLOCK_MONOTONIC on this host",
+			    clock_offset_format(raw, text));
+	return 0;
 }
 
 int clock_offsets_enter(const struct clock_targets *targets, struct err *e)

@@ -2,13 +2,17 @@
 /* clock_offsets.h - give the container its own clocks
  *
  * Source: time_namespaces(7), "/proc/PID/timens_offsets".
- * Layer:  steps; includes base/ and model/ only; called from engine/plan_child.c only.
+ * Layer:  steps; includes base/ and model/ only; called from engine/plan_*.c only.
  */
 #pragma once
 
 #include "model/clock_target.h"
 
 struct err;
+
+/* Would these clocks be accepted now?  Changes nothing; warns if CLOCK_MONOTONIC_RAW would start
+ * below zero, which the kernel allows.  Returns 0, or -ERANGE with the range allowed in *e. */
+int clock_offsets_check(const struct clock_targets *targets, struct err *e);
 
 /* Creates a time namespace with these clocks and moves the calling process into it.
  *

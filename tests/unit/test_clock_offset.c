@@ -165,8 +165,21 @@ static void sums_carry_over_the_second(void)
 	assert(r.s == -3 && r.ns == 800000000);
 }
 
+static void what_the_kernel_shows_is_read(void)
+{
+	struct clock_offsets o;
+
+	assert(clock_offsets_parse("monotonic          -1 500000000\nboottime        86400         0\n",
+				   &o));
+	assert(o.monotonic.s == -1 && o.monotonic.ns == 500000000);
+	assert(o.boottime.s == 86400 && o.boottime.ns == 0);
+	assert(!clock_offsets_parse("", &o));
+	assert(!clock_offsets_parse("boottime 1 2\n", &o));
+}
+
 int main(void)
 {
+	what_the_kernel_shows_is_read();
 	every_documented_form_is_read();
 	what_is_ambiguous_is_refused();
 	dates_are_refused_with_a_hint();

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* clock_options.h - the options that say what the clocks inside shall do */
+#pragma once
+
+struct err;
+struct request;
+
+/* Rows of front/options.c.  Each clock may be set once: a second option that sets it is refused. */
+int note_offset(struct request *q, char *value, struct err *e);
+int note_boottime(struct request *q, char *value, struct err *e);
+int note_monotonic(struct request *q, char *value, struct err *e);
+int note_uptime(struct request *q, char *value, struct err *e);
+int note_near_wrap(struct request *q, char *value, struct err *e);
