@@ -2,6 +2,7 @@
 /* plan_child.c - the order inside the new namespaces; the table is at the end */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -272,8 +273,18 @@ static int split_into_init_and_payload(struct container *c, struct err *e)
 
 	if (payload < 0)
 		return err_set(e, errno, "cannot start the payload");
-	close(c->channel); /* the payload has closed its copy by exec: end of file for the host */
+	/* The channel, so that the host sees its end of file, and the standard streams, so that
+	 * whoever reads them sees the payload close them. */
+	(void)close_range(0, ~0U, 0); /* fails on Linux before 5.9 only: then as if not done */
 	init_wait(payload);
+}
+
+static int close_other_files(struct container *c, struct err *e)
+{
+	(void)c;
+	if (close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return err_set(e, errno, "cannot mark open files");
+	return 0;
 }
 
 static int exec_payload(struct container *c, struct err *e)
@@ -327,6 +338,8 @@ static const struct step child_steps[] = {
 	{ "start", "the host may still have to prepare something", NULL, wait_for_start },
 	{ "init", "PID 1 stays to reap and to forward signals", wants_init,
 	  split_into_init_and_payload },
+	{ "other files", "what the caller had open is not for the payload", NULL,
+	  close_other_files },
 	{ "exec", "closes the channel, which tells the host that it worked", NULL, exec_payload },
 };
 
