@@ -14,8 +14,10 @@ help: ## Show this list
 study: bootstrap-study build ## Measure what virtual time costs here, and write a report (PROFILE=quick|standard|paper)
 	$(BUILD)/bin/timens-study run --profile $(PROFILE)
 
-test: bootstrap-test build ## Run every test that fits into ten minutes
+test: bootstrap-test build sanitized ## Run every test that fits into ten minutes
 	meson test -C $(BUILD) --print-errorlogs
+	meson test -C $(BUILD)-asan --print-errorlogs
+	TIMENS_RUN=$(BUILD)-asan/launcher/timens-run $(PYTHON) -m pytest tests/integration
 	$(PYTHON) -m pytest
 
 build: bootstrap-build $(BUILD)/build.ninja ## Build alone; all programs are then in build/bin
@@ -25,6 +27,12 @@ build: bootstrap-build $(BUILD)/build.ninja ## Build alone; all programs are the
 
 $(BUILD)/build.ninja:
 	meson setup $(BUILD) --prefix $(PREFIX)
+
+sanitized: bootstrap-build $(BUILD)-asan/build.ninja # the same C, watched by ASan and UBSan
+	meson compile -C $(BUILD)-asan
+
+$(BUILD)-asan/build.ninja:
+	meson setup $(BUILD)-asan --buildtype debug -Db_sanitize=address,undefined -Db_lundef=false
 
 bootstrap-%:
 	@./bootstrap $*
@@ -39,9 +47,9 @@ install: build ## Install under PREFIX (and DESTDIR)
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
 clean: ## Remove what the build made; keeps results/
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) $(BUILD)-asan
 
-.PHONY: help study test build lint install clean
+.PHONY: help study test build sanitized lint install clean
 
 lock: ## Resolve requirements.in again into requirements.txt
 	$(PYTHON) -m pip -q install pip-tools

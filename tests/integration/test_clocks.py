@@ -88,7 +88,7 @@ def test_a_clock_below_zero_is_refused_with_the_range(run, rootfs):
 
     assert result.returncode == 125
     assert result.stderr.startswith(
-        "timens-run: time namespace: monotonic -1000000000 would start the clock below zero; "
+        "timens-run: clock bounds: monotonic -1000000000 would start the clock below zero; "
         "allowed on this host at this moment: -"
     )
     assert result.stderr.endswith(": Numerical result out of range\n")
