@@ -17,7 +17,7 @@ static _Noreturn void guard_main(pid_t parent, int (*undo)(const void *), const 
 
 	(void)prctl(PR_SET_NAME, "timens-guard", 0, 0, 0); /* for ps(1) only */
 	(void)setsid();               /* cannot fail in a new process; away from kill(-pgid) */
-	(void)chdir("/");             /* or we could keep a file system busy */
+	(void)!chdir("/");            /* or we could keep a file system busy */
 	(void)close_range(0, ~0U, 0); /* or a reader of our output would wait for us too */
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);

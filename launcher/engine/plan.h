@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "model/namespaces.h"
+#include "steps/cgroup.h"
 
 struct container_spec;
 struct err;
@@ -28,6 +29,7 @@ struct container {
 	int join[NS_COUNT];    /* namespaces to enter, opened before the clone, or -1 */
 	int root;              /* child only: the new root */
 	int terminal;          /* host side: our end, or -1; child: the payload's end, or -1 */
+	struct cgroup cgroup;  /* host side: empty where no limit is asked for */
 	int name_lock;         /* host side: holds the name of the container, or -1 */
 	int status;            /* host side: wait status of the container, once it has ended */
 	bool ended;

@@ -19,6 +19,7 @@
 #include "steps/namespaces.h"
 #include "steps/privileges.h"
 #include "steps/rootfs.h"
+#include "steps/seccomp.h"
 
 static const char *const nothing[] = { NULL };
 
@@ -103,6 +104,16 @@ static bool wants_limit(const struct container_spec *spec)
 static bool wants_no_new_privileges(const struct container_spec *spec)
 {
 	return spec->no_new_privs;
+}
+
+static bool wants_filter_early(const struct container_spec *spec)
+{
+	return spec->filter != NULL && !spec->no_new_privs;
+}
+
+static bool wants_filter_late(const struct container_spec *spec)
+{
+	return spec->filter != NULL && spec->no_new_privs;
 }
 
 static bool wants_workdir(const struct container_spec *spec)
@@ -240,6 +251,11 @@ static int forbid_new_privileges(struct container *c, struct err *e)
 	return privileges_no_new(e);
 }
 
+static int load_filter(struct container *c, struct err *e)
+{
+	return seccomp_load_filter(c->spec->filter, e);
+}
+
 static int die_with_launcher(struct container *c, struct err *e)
 {
 	(void)c;
@@ -327,6 +343,8 @@ static const struct step child_steps[] = {
 	  mask_paths },
 	{ "pivot root", "the host's files are gone from here on", wants_root, enter_root },
 	/* ---- below this line privileges only shrink ------------------------------------- */
+	{ "seccomp filter", "needs a capability without no_new_privs", wants_filter_early,
+	  load_filter },
 	{ "bounding set", "needs a capability that goes next", wants_bound, bound_capabilities },
 	{ "ids and groups", "needs capabilities too", wants_ids, set_ids },
 	{ "capabilities", "nothing below needs one", wants_limit, limit_capabilities },
@@ -340,6 +358,8 @@ static const struct step child_steps[] = {
 	  split_into_init_and_payload },
 	{ "other files", "what the caller had open is not for the payload", NULL,
 	  close_other_files },
+	{ "seccomp filter", "for the payload alone; nothing but exec is left to be filtered",
+	  wants_filter_late, load_filter },
 	{ "exec", "closes the channel, which tells the host that it worked", NULL, exec_payload },
 };
 

@@ -39,6 +39,11 @@ static bool joins_by_clone(const struct container_spec *spec)
 	return spec->join[NS_USER] != NULL || spec->join[NS_PID] != NULL;
 }
 
+static bool wants_limits(const struct container_spec *spec)
+{
+	return limits_any(&spec->limits);
+}
+
 static bool wants_gate(const struct container_spec *spec)
 {
 	return spec->sync_fd >= 0;
@@ -70,6 +75,16 @@ static int join_before_clone(struct container *c, struct err *e)
 	return r;
 }
 
+static int make_cgroup(struct container *c, struct err *e)
+{
+	return cgroup_create(&c->spec->limits, &c->cgroup, e);
+}
+
+static int apply_limits(struct container *c, struct err *e)
+{
+	return cgroup_attach(&c->cgroup, c->pid, e);
+}
+
 static _Noreturn void be_the_child(struct container *c, struct err *e)
 {
 	close(take_fd(&c->channel)); /* or we would never see the host die */
@@ -82,8 +97,12 @@ static _Noreturn void be_the_child(struct container *c, struct err *e)
 
 static int clone_container(struct container *c, struct err *e)
 {
-	int r = namespaces_clone(c->spec->new_namespaces, -1, e);
+	autoclose int into_cgroup = -1;
+	int r = cgroup_open_for_clone(&c->cgroup, &into_cgroup, e);
 
+	if (r < 0)
+		return r;
+	r = namespaces_clone(c->spec->new_namespaces, into_cgroup, e);
 	if (r < 0)
 		return r;
 	if (r == 0)
@@ -134,10 +153,14 @@ static const struct step host_steps[] = {
 	  supervise_block_signals },
 	{ "open namespaces", "their paths are the host's, inside they mean nothing", joins,
 	  open_namespaces },
+	{ "cgroup", "limits hold from the first moment; a guard removes it even after our SIGKILL",
+	  wants_limits, make_cgroup },
 	{ "join user and pid", "what the clone creates belongs to the user namespace we are in",
 	  joins_by_clone, join_before_clone },
 	{ "channel", "the two processes talk from the first moment", NULL, open_channel },
 	{ "clone", "all new namespaces at once, except time and cgroup", NULL, clone_container },
+	{ "limits", "the child waits for its id maps, it has used nothing yet", wants_limits,
+	  apply_limits },
 	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,
 	  write_id_maps },
 	{ "mapped", "lets the child go on", NULL, send_mapped },

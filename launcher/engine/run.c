@@ -3,21 +3,27 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "engine/plan.h"
 #include "model/container_spec.h"
 
 /* What outlives a function is undone here and nowhere else, in the reverse order of the table. */
 static void undo(struct container *c)
 {
+	struct err e = { 0 };
+
 	if (c->pid > 0 && !c->ended) {
 		(void)kill(c->pid, SIGKILL); /* it may have ended by itself */
 		while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
 			;
 	}
+	if (cgroup_remove(&c->cgroup, &e) < 0)
+		log_warning("%s: %s", e.text, strerror(e.code));
 	(void)sigprocmask(SIG_SETMASK, &c->caller_mask, NULL); /* cannot fail */
 }
 

@@ -85,11 +85,25 @@ static int note_workdir(struct request *q, char *value, struct err *e)
 
 static int note_seccomp(struct request *q, char *value, struct err *e)
 {
+	(void)e;
 	q->unconfined = strcmp(value, "unconfined") == 0;
-	q->filter = q->unconfined ? NULL : value;
-	if (!q->unconfined)
-		return err_set(e, EINVAL, "'%s' is not unconfined", value);
+	q->profile = q->unconfined ? NULL : value;
 	return 0;
+}
+
+static int note_memory(struct request *q, char *value, struct err *e)
+{
+	return limits_parse_memory(value, &q->spec.limits.memory_bytes, e);
+}
+
+static int note_cpus(struct request *q, char *value, struct err *e)
+{
+	return limits_parse_cpus(value, &q->spec.limits.cpu_quota_us, e);
+}
+
+static int note_pids(struct request *q, char *value, struct err *e)
+{
+	return limits_parse_pids(value, &q->spec.limits.pids, e);
 }
 
 static int note_no_init(struct request *q, char *value, struct err *e)
@@ -144,6 +158,9 @@ const struct option_row options[] = {
 	{ "hostname", "NAME", "identity", note_hostname },
 	{ "workdir", "PATH", "identity", note_workdir },
 	{ "seccomp", "FILE|unconfined", "privileges", note_seccomp },
+	{ "memory", "BYTES", "limits", note_memory },
+	{ "cpus", "N", "limits", note_cpus },
+	{ "pids", "N", "limits", note_pids },
 	{ "share", "NS,...", "namespaces", note_share },
 	{ "only", "NS,...", "namespaces", note_only },
 	{ "no-init", NULL, "life", note_no_init },

@@ -13,6 +13,8 @@
 #include "base/err.h"
 #include "front/identity.h"
 #include "front/options.h"
+#include "front/seccomp_default.h"
+#include "front/seccomp_profile.h"
 
 static const struct option_row *find_option(const char *word, size_t length)
 {
@@ -119,6 +121,28 @@ static int complete_root(struct request *q, struct err *e)
 	return 0;
 }
 
+/* The default filter is bytes in the program; all others are compiled now. */
+static int choose_filter(struct request *q, struct err *e)
+{
+	static struct seccomp_filter compiled; /* lives as long as the process, like argv */
+	struct container_spec *s = &q->spec;
+	int r = 0;
+
+	/* --only adds namespaces to the caller and takes nothing away. */
+	if (q->unconfined || (q->only != 0 && q->profile == NULL))
+		return 0;
+	s->filter = q->profile == NULL && q->cap_add == 0 ? &seccomp_default_filter : &compiled;
+	if (q->profile != NULL)
+		r = seccomp_profile_load(q->profile, s->capabilities, &compiled, e);
+	else if (q->cap_add != 0)
+		r = seccomp_profile_compile(
+			seccomp_default_profile, strlen(seccomp_default_profile),
+			&(struct profile_facts){ s->capabilities, { 0, 0 } }, &compiled, e);
+	if (r < 0)
+		snprintf(e->step, sizeof e->step, "--seccomp");
+	return r;
+}
+
 int request_finish(struct request *q, struct err *e)
 {
 	struct container_spec *s = &q->spec;
@@ -128,6 +152,8 @@ int request_finish(struct request *q, struct err *e)
 	r = identity_complete(q, e);
 	if (r == 0)
 		r = complete_root(q, e);
+	if (r == 0)
+		r = choose_filter(q, e);
 	if (r < 0)
 		return r;
 	if (s->argv[0] == NULL) {

@@ -24,7 +24,7 @@ struct request {
 	const char *user, *group, *groups, *map_users, *map_groups;
 	uint64_t cap_add, cap_drop;
 	bool caps_given, unconfined;
-	const char *filter; /* --seccomp FILE */
+	const char *profile; /* --seccomp FILE */
 	bool no_init, clear_env;
 	char **env; /* NAME=VALUE or NAME, in the order given */
 	size_t env_count;

@@ -25,7 +25,8 @@ static size_t count_capabilities(const json_t *list, uint64_t capabilities)
 	const json_t *name;
 	size_t i, n = 0;
 
-	json_array_foreach(list, i, name) n += has_capability(name, capabilities) ? 1 : 0;
+	json_array_foreach (list, i, name)
+		n += has_capability(name, capabilities) ? 1 : 0;
 	return n;
 }
 
@@ -34,9 +35,9 @@ static bool lists_architecture(const json_t *list, const char *architecture)
 	const json_t *name;
 	size_t i;
 
-	json_array_foreach(list, i, name) if (json_is_string(name) &&
-					      strcmp(json_string_value(name), architecture) ==
-						      0) return true;
+	json_array_foreach (list, i, name)
+		if (json_is_string(name) && strcmp(json_string_value(name), architecture) == 0)
+			return true;
 	return false;
 }
 

@@ -131,8 +131,7 @@ static int read_args(const struct compiler *c, const json_t *list, struct scmp_a
 	if (json_array_size(list) > ARGS_MAX)
 		return err_set(e, EINVAL, "%s: more than %d conditions", c->where, ARGS_MAX);
 	*ret_alternatives = false;
-	json_array_foreach(list, i, arg)
-	{
+	json_array_foreach (list, i, arg) {
 		int r = read_arg(c, arg, &args[i], e);
 
 		if (r < 0)
@@ -169,8 +168,7 @@ static int add_names(const struct compiler *c, const json_t *names, uint32_t act
 	size_t i;
 	int r = read_args(c, arg_list, args, &count, &alternatives, e);
 
-	json_array_foreach(names, i, name)
-	{
+	json_array_foreach (names, i, name) {
 		if (r == 0 && !json_is_string(name))
 			return err_set(e, EINVAL, "%s: a name is no text", c->where);
 		for (unsigned int a = 0; alternatives && a < count && r == 0; a++)
@@ -216,15 +214,13 @@ static int add_architectures(struct compiler *c, const json_t *profile, struct e
 	if (word->name == NULL)
 		return err_set(e, ENOTSUP, "libseccomp does not know this architecture");
 	c->native = word->go_name;
-	json_array_foreach(map, i, item)
-	{
+	json_array_foreach (map, i, item) {
 		const char *name = json_string_value(json_object_get(item, "architecture"));
 
 		if (name != NULL && strcmp(name, word->name) == 0)
 			list = json_object_get(item, "subArchitectures");
 	}
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach (list, i, item) {
 		const char *name = json_string_value(item);
 		const struct word *one = word_find(seccomp_architectures, name);
 		int r;
@@ -246,8 +242,7 @@ static int read_flags(const json_t *profile, unsigned int *ret_flags, struct err
 	size_t i;
 
 	*ret_flags = 0;
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach (list, i, item) {
 		const char *name = json_string_value(item);
 		const struct word *flag = word_find(seccomp_flags, name);
 
@@ -318,8 +313,7 @@ static int compile_json(const json_t *profile, const struct profile_facts *facts
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	/* A call of an architecture that is not listed is not there, as an unknown call is. */
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
-	json_array_foreach(entries, i, entry)
-	{
+	json_array_foreach (entries, i, entry) {
 		snprintf(c.where, sizeof c.where, "syscalls[%zu]", i);
 		r = add_entry(&c, entry, e);
 		if (r < 0)

@@ -13,10 +13,11 @@
 
 #include "model/clock_target.h"
 #include "model/id_map.h"
+#include "model/limits.h"
 #include "model/mount.h"
 #include "model/namespaces.h"
 
-struct sock_fprog; /* linux/filter.h */
+struct seccomp_filter;
 
 enum overlay_kind {
 	OVERLAY_NONE,
@@ -78,7 +79,8 @@ struct container_spec {
 	uint64_t capabilities; /* kept: bit N is capability N */
 	uint64_t ambient;      /* of these, kept across exec by a user other than root */
 	bool no_new_privs;
-	const struct sock_fprog *filter; /* NULL: none */
+	const struct seccomp_filter *filter; /* NULL: none */
+	struct limits limits;
 	struct rlimit_setting rlimits[RLIMITS_MAX];
 	size_t rlimit_count;
 	int oom_score_adj; /* or KEEP_OOM_SCORE */

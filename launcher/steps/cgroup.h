@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,11 +16,14 @@
 struct err;
 struct limits;
 
-enum { CGROUP_TREES_MAX = 3 }; /* v1 can have memory, cpu and pids in a tree each */
+enum {
+	CGROUP_TREES_MAX = 3, /* v1 can have memory, cpu and pids in a tree each */
+	CGROUP_PATH_MAX = 1024,
+};
 
 struct cgroup_tree {
 	bool unified;
-	char dir[PATH_MAX]; /* "" before cgroup_create() has chosen it */
+	char dir[CGROUP_PATH_MAX]; /* "" before cgroup_create() has chosen it */
 };
 
 struct cgroup {
