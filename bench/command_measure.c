@@ -41,6 +41,7 @@ static const struct {
 	{ "cpu", required_argument, request_cpu },
 	{ "block", required_argument, request_block },
 	{ "repeat", required_argument, request_repeat },
+	{ "turns", required_argument, request_turns },
 	{ "ticks", required_argument, request_ticks },
 	{ "table", no_argument, show_table },
 	{ "json", no_argument, show_json },
@@ -64,7 +65,9 @@ static int read_options(int argc, char **argv, struct request *r, struct problem
 	if (optind < argc)
 		return problem_set(p, 0, "timens-bench --help", "measure: '%s' is not an option",
 				   argv[optind]);
-	return r->count == 0 ? request_metrics(r, "paper", p) : 0;
+	if (r->count == 0 && request_metrics(r, "paper", p) < 0)
+		return -1;
+	return request_check(r, p);
 }
 
 static int stay_on_cpu(int cpu, struct problem *p)
@@ -102,7 +105,7 @@ static size_t place(const struct request *r, const struct metric *m)
 static int run_metric(const struct request *r, size_t position, double ns_per_tick,
 		      struct problem *p)
 {
-	struct cell cell = { .metric = r->order[position], .ticks = r->ticks };
+	struct cell cell = { .metric = r->order[position], .ticks = r->ticks, .turn = r->turn };
 	struct record records[2] = { 0 };
 	int status;
 
@@ -149,19 +152,12 @@ int command_measure(int argc, char **argv)
 {
 	struct request r;
 	struct problem p;
-	uint32_t batch, batch_count;
 
 	request_init(&r);
 	r.table = isatty(STDOUT_FILENO);
 	if (read_options(argc, argv, &r, &p) < 0) {
 		problem_print(&p);
 		return EXIT_USAGE;
-	}
-	for (size_t i = 0; i < r.count; i++) {
-		if (request_amount(&r, r.order[i], &batch, &batch_count, &p) < 0) {
-			problem_print(&p);
-			return EXIT_USAGE;
-		}
 	}
 	if (run(&r, &p) < 0) {
 		problem_print(&p);

@@ -71,6 +71,8 @@ int command_zygote(int argc, char **argv)
 
 	if (argc > 1)
 		return command_usage("zygote", "takes no argument", argv[1]);
+	/* Not a byte ahead of the line: what follows may be for the worker (turns.h). */
+	(void)setvbuf(stdin, NULL, _IONBF, 0);
 	printf("{\"zygote\":\"ready\",\"pid\":%d}\n", (int)getpid());
 	(void)fflush(stdout);
 	while ((length = getline(&line, &size, stdin)) > 0) {

@@ -43,6 +43,7 @@ static int help(FILE *out)
 	      "  --cpu N                       stay on this CPU\n"
 	      "  --block N                     number to put into the records\n"
 	      "  --repeat N                    all of it N times, in this one process\n"
+	      "  --turns N                     wait on standard input before every N batches\n"
 	      "  --ticks SOURCE                rdtscp, cntvct or clock_monotonic_raw\n"
 	      "  --table, --json               for people or for programs (default: by terminal)\n"
 	      "\nSee timens-bench(1).\n",

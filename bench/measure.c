@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "subject.h"
+#include "turns.h"
 
 #define MULTIPLY_TURNS 500
 #define EMPTY_TURNS 20000
@@ -35,20 +36,48 @@ struct canary measure_canary(enum tick_source ticks)
 	};
 }
 
-static long time_calls(struct subject *s, const struct cell *c, uint64_t *batches)
+/* At the start of a turn the caches hold what the others needed: a quarter of a batch goes by
+ * untimed. */
+static int begin_turn(struct subject *s, const struct cell *c, struct problem *p)
+{
+	const uint32_t n = c->batch / 4 + 1;
+
+	if (turn_wait(p) < 0)
+		return -1;
+	(void)subject_run(s, n); /* the timed calls say whether they fail */
+	if (c->metric->partner)
+		(void)subject_undo(s, n);
+	return 0;
+}
+
+static bool is_turn(const struct cell *c, uint32_t i)
+{
+	return c->turn != 0 && i % c->turn == 0;
+}
+
+static int failed(const struct cell *c, struct problem *p)
+{
+	return problem_set(p, 0, NULL, "%s: a call failed while it was timed", c->metric->name);
+}
+
+static int time_calls(struct subject *s, const struct cell *c, uint64_t *batches, struct problem *p)
 {
 	long results = 0;
 
 	for (uint32_t i = 0; i < c->batch_count; i++) {
-		uint64_t start = ticks_now(c->ticks);
+		uint64_t start;
 
+		if (is_turn(c, i) && begin_turn(s, c, p) < 0)
+			return -1;
+		start = ticks_now(c->ticks);
 		results |= subject_run(s, c->batch);
 		batches[i] = ticks_now(c->ticks) - start;
 	}
-	return results;
+	return subject_failed(s, results) ? failed(c, p) : 0;
 }
 
-static long time_sleeps(struct subject *s, const struct cell *c, uint64_t *batches)
+static int time_sleeps(struct subject *s, const struct cell *c, uint64_t *batches,
+		       struct problem *p)
 {
 	long results = 0;
 
@@ -60,17 +89,20 @@ static long time_sleeps(struct subject *s, const struct cell *c, uint64_t *batch
 		results |= subject_run(s, c->batch);
 		batches[i] = ticks_now(c->ticks) - start;
 	}
-	return results;
+	return subject_failed(s, results) ? failed(c, p) : 0;
 }
 
-static long time_pairs(struct subject *s, const struct cell *c, uint64_t *created,
-		       uint64_t *deleted)
+static int time_pairs(struct subject *s, const struct cell *c, uint64_t *created, uint64_t *deleted,
+		      struct problem *p)
 {
 	long results = 0;
 
 	for (uint32_t i = 0; i < c->batch_count; i++) {
-		uint64_t start = ticks_now(c->ticks), between, end;
+		uint64_t start, between, end;
 
+		if (is_turn(c, i) && begin_turn(s, c, p) < 0)
+			return -1;
+		start = ticks_now(c->ticks);
 		results |= subject_run(s, c->batch);
 		between = ticks_now(c->ticks);
 		results |= subject_undo(s, c->batch);
@@ -78,7 +110,7 @@ static long time_pairs(struct subject *s, const struct cell *c, uint64_t *create
 		created[i] = between - start;
 		deleted[i] = end - between;
 	}
-	return results;
+	return subject_failed(s, results) ? failed(c, p) : 0;
 }
 
 /* Calls once, so that a refusal is told with its reason, then a batch, untimed. */
@@ -106,6 +138,7 @@ static int allocate(struct record *r, const struct cell *c, struct problem *p)
 {
 	r->batch = c->batch;
 	r->batch_count = c->batch_count;
+	r->turn = c->turn;
 	r->batch_ticks = malloc(c->batch_count * sizeof *r->batch_ticks);
 	if (!r->batch_ticks)
 		return problem_set(p, errno, NULL, "%s: %u batches", c->metric->name,
@@ -115,40 +148,33 @@ static int allocate(struct record *r, const struct cell *c, struct problem *p)
 	return 0;
 }
 
-static long time_metric(struct subject *s, const struct cell *c, struct record r[2])
+static int time_metric(struct subject *s, const struct cell *c, struct record r[2],
+		       struct problem *p)
 {
 	const int asked = c->metric->is_second ? 1 : 0;
 
 	if (c->metric->kind == KIND_SLEEP)
-		return time_sleeps(s, c, r[0].batch_ticks);
+		return time_sleeps(s, c, r[0].batch_ticks, p);
 	if (c->metric->partner)
-		return time_pairs(s, c, r[asked].batch_ticks, r[!asked].batch_ticks);
-	return time_calls(s, c, r[0].batch_ticks);
+		return time_pairs(s, c, r[asked].batch_ticks, r[!asked].batch_ticks, p);
+	return time_calls(s, c, r[0].batch_ticks, p);
 }
 
 static int measure_open(struct subject *s, const struct cell *c, struct record r[2],
 			struct problem *p)
 {
-	struct circumstances before, after;
-	struct canary canary_before, canary_after;
-	long results;
-
 	if (c->metric->kind == KIND_CALL && warm_up(s, c, p) < 0)
 		return -1;
-	circumstances_before(&before);
-	canary_before = measure_canary(c->ticks);
-	results = time_metric(s, c, r);
-	canary_after = measure_canary(c->ticks);
-	circumstances_after(&after);
-	if (subject_failed(s, results))
-		return problem_set(p, 0, NULL, "%s: a call failed while it was timed",
-				   c->metric->name);
-	for (int i = 0; i < 2; i++) {
-		r[i].before = before;
-		r[i].after = after;
-		r[i].canary_before = canary_before;
-		r[i].canary_after = canary_after;
-	}
+	circumstances_before(&r[0].before);
+	r[0].canary_before = measure_canary(c->ticks);
+	if (time_metric(s, c, r, p) < 0)
+		return -1;
+	r[0].canary_after = measure_canary(c->ticks);
+	circumstances_after(&r[0].after);
+	r[1].before = r[0].before;
+	r[1].after = r[0].after;
+	r[1].canary_before = r[0].canary_before;
+	r[1].canary_after = r[0].canary_after;
 	return 0;
 }
 

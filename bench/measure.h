@@ -15,6 +15,7 @@ struct cell {
 	const struct metric *metric;
 	uint32_t batch;
 	uint32_t batch_count;
+	uint32_t turn; /* batches per turn; 0: all at once */
 	enum tick_source ticks;
 };
 

@@ -5,16 +5,28 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+static bool is_preempted(const struct record *r)
+{
+	const struct circumstances *a = &r->before, *b = &r->after;
+
+	/* A sleep waits for the CPU when it wakes: that is part of what it measures. */
+	if (r->metric->kind == KIND_SLEEP)
+		return false;
+	/* Who takes turns also waits for a CPU at the start of each, untimed. */
+	if (r->turn)
+		return b->involuntary_switches - a->involuntary_switches > r->batch_count / 5;
+	return a->run_delay_ns != UNKNOWN && b->run_delay_ns != UNKNOWN &&
+	       (double)(b->run_delay_ns - a->run_delay_ns) >
+		       0.2 * (double)(b->wall_ns - a->wall_ns);
+}
+
 unsigned int record_flags(const struct record *r)
 {
 	const struct circumstances *a = &r->before, *b = &r->after;
 	const double moved = r->canary_after.multiply / r->canary_before.multiply;
 	unsigned int flags = 0;
 
-	/* A sleep waits for the CPU when it wakes: that is part of what it measures. */
-	if (r->metric->kind == KIND_CALL && a->run_delay_ns != UNKNOWN &&
-	    b->run_delay_ns != UNKNOWN &&
-	    (double)(b->run_delay_ns - a->run_delay_ns) > 0.2 * (double)(b->wall_ns - a->wall_ns))
+	if (is_preempted(r))
 		flags |= FLAG_PREEMPTED;
 	if (a->steal_ticks != UNKNOWN && b->steal_ticks > a->steal_ticks)
 		flags |= FLAG_STEAL;
@@ -64,6 +76,8 @@ void record_print(const struct record *r, FILE *out)
 	for (uint32_t i = 0; i < r->batch_count; i++)
 		fprintf(out, "%s%" PRIu64, i ? "," : "", r->batch_ticks[i]);
 	fputc(']', out);
+	if (r->turn)
+		fprintf(out, ",\"batches_per_turn\":%u", r->turn);
 	if (r->metric->kind == KIND_SLEEP)
 		fprintf(out, ",\"requested_ns\":%d,\"timerslack_ns\":%d", SLEEP_NS,
 			prctl(PR_GET_TIMERSLACK));

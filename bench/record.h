@@ -10,7 +10,7 @@
 #include "metrics.h"
 
 enum {
-	FLAG_PREEMPTED = 1 << 0, /* waited for a CPU for more than a fifth of the time */
+	FLAG_PREEMPTED = 1 << 0, /* somebody else had the CPU for a fifth of the time */
 	FLAG_STEAL = 1 << 1,     /* the hypervisor ran something else */
 	FLAG_MIGRATED = 1 << 2,
 	FLAG_FREQUENCY = 1 << 3, /* the canary moved by more than 1 % */
@@ -29,6 +29,7 @@ struct record {
 	uint32_t batch;
 	uint32_t batch_count;
 	uint64_t *batch_ticks;
+	uint32_t turn; /* batches per turn; 0: all at once */
 	struct circumstances before;
 	struct circumstances after;
 	struct canary canary_before;

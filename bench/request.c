@@ -184,6 +184,16 @@ int request_repeat(struct request *r, const char *text, struct problem *p)
 	return 0;
 }
 
+int request_turns(struct request *r, const char *text, struct problem *p)
+{
+	unsigned long n;
+
+	if (request_number(text, BATCH_MAX, &n) < 0 || n == 0)
+		return problem_set(p, 0, NULL, "--turns: '%s' is not a number of batches", text);
+	r->turn = (uint32_t)n;
+	return 0;
+}
+
 int request_ticks(struct request *r, const char *text, struct problem *p)
 {
 	for (enum tick_source s = 0; s < TICKS_SOURCES; s++) {
@@ -237,5 +247,22 @@ int request_amount(const struct request *r, const struct metric *m, uint32_t *re
 			 &calls);
 	*ret_batch = batch;
 	*ret_batch_count = (calls - 1) / batch + 1;
+	return 0;
+}
+
+int request_check(const struct request *r, struct problem *p)
+{
+	uint32_t batch, batch_count;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct metric *m = r->order[i];
+
+		if (r->turn && m->kind == KIND_SLEEP)
+			return problem_set(p, 0, "measure sleeps by a request of their own",
+					   "--turns: %s: sleeps run side by side, not in turns",
+					   m->name);
+		if (request_amount(r, m, &batch, &batch_count, p) < 0)
+			return -1;
+	}
 	return 0;
 }

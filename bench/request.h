@@ -22,6 +22,7 @@ struct request {
 	int cpu;                            /* UNKNOWN: wherever the caller may run */
 	long block;                         /* UNKNOWN: not part of a study */
 	unsigned long repeat;               /* records of each metric, in turns */
+	uint32_t turn;                      /* batches per turn; 0: all at once */
 	enum tick_source ticks;
 	bool table;
 };
@@ -35,10 +36,14 @@ int request_batch(struct request *r, const char *text, struct problem *p);
 int request_cpu(struct request *r, const char *text, struct problem *p);
 int request_block(struct request *r, const char *text, struct problem *p);
 int request_repeat(struct request *r, const char *text, struct problem *p);
+int request_turns(struct request *r, const char *text, struct problem *p);
 int request_ticks(struct request *r, const char *text, struct problem *p);
 
 /* Decimal digits only, at most max.  Returns 0, or -1. */
 int request_number(const char *text, unsigned long max, unsigned long *ret_number);
+
+/* What can only be said when all options are known: call it last.  Returns 0, or -1. */
+int request_check(const struct request *r, struct problem *p);
 
 /* What is to be measured for one metric: asked for itself, or for its partner, or the table's.
  * Calls are rounded up to whole batches.  Returns -1 when the two halves of a pair disagree. */

@@ -5,6 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 from .conftest import Bench
@@ -69,3 +73,54 @@ def test_a_worker_that_is_killed_is_answered_with_its_signal(bench: Bench) -> No
     )
 
     assert answers[-1] == {"zygote": "end", "status": 128 + 9}
+
+
+def test_workers_take_turns_and_do_nothing_between_them(program: Path) -> None:
+    """Two zygotes, one turn each: the records come after the last turn, complete."""
+    line = "measure --metrics getppid,timer_create --calls getppid=600,timer_create=500 --turns 1"
+    turns = 600 // 200 + 500 // 250
+    with ExitStack() as stack:
+        zygotes = [
+            stack.enter_context(
+                subprocess.Popen([program, "zygote"], stdin=PIPE, stdout=PIPE, text=True, bufsize=1)
+            )
+            for _ in range(2)
+        ]
+        heard: list[list[str]] = [[], []]
+
+        def hear(i: int, count: int = 1) -> None:
+            for _ in range(count):
+                stdout = zygotes[i].stdout
+                assert stdout is not None
+                message = json.loads(stdout.readline())
+                heard[i].append(next(iter(message)))
+
+        for i, zygote in enumerate(zygotes):
+            print(line, file=zygote.stdin)
+            hear(i, 2)
+        for turn in range(1, turns + 1):
+            for i, zygote in enumerate(zygotes):
+                print(file=zygote.stdin)
+                hear(i, 2 if turn in (3, turns) else 1)
+        for zygote in zygotes:
+            assert zygote.stdin is not None
+            zygote.stdin.close()
+
+    expected = ["zygote", "turn", "turn", "turn", "metric", "turn", "turn", "metric", "zygote"]
+    assert heard == [expected, expected]
+
+
+def test_a_worker_without_anybody_to_give_turns_says_so(bench: Bench) -> None:
+    result = bench("measure", "--metrics", "getppid", "--turns", "1", input="")
+
+    assert (result.returncode, result.stdout) == (1, '{"turn":"wanted"}\n')
+    assert result.stderr.splitlines()[0] == "timens-bench: nobody gives turns: end of file"
+
+
+def test_sleeps_refuse_turns(bench: Bench) -> None:
+    result = bench("measure", "--metrics", "getppid,nanosleep", "--turns", "1", input="")
+
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[0] == (
+        "timens-bench: --turns: nanosleep: sleeps run side by side, not in turns"
+    )
