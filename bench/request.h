@@ -21,7 +21,7 @@ struct request {
 	struct amount amounts[REQUEST_MAX]; /* by metric_index() */
 	int cpu;                            /* UNKNOWN: wherever the caller may run */
 	long block;                         /* UNKNOWN: not part of a study */
-	unsigned long repeat;               /* records of each metric, in turns */
+	unsigned long repeat;               /* rounds over the whole order */
 	uint32_t turn;                      /* batches per turn; 0: all at once */
 	enum tick_source ticks;
 	bool table;
