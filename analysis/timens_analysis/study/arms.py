@@ -14,9 +14,6 @@ from timens_analysis.errors import UserError
 Role = Literal["baseline", "aa", "treatment"]
 
 ALL_NAMESPACES = frozenset({"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"})
-# Two different offsets, so that the proof can tell one clock's from the other's.
-MONOTONIC_S = 86_400
-BOOTTIME_S = 172_800
 BENCH_INSIDE = "/usr/bin/timens-bench"
 
 
@@ -26,6 +23,10 @@ class Offsets:
 
     monotonic_s: int
     boottime_s: int
+
+
+# Two different ones, so that the proof can tell one clock's from the other's.
+OFFSETS = Offsets(monotonic_s=86_400, boottime_s=172_800)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +79,35 @@ def _host(role: Role) -> Callable[[str, Places], Arm]:
     return make
 
 
-def _only(namespaces: Sequence[str], offsets: Offsets | None) -> Callable[[str, Places], Arm]:
+def _time_namespace(offsets: Offsets) -> Callable[[str, Places], Arm]:
     def make(name: str, places: Places) -> Arm:
         command = (
             str(places.timens_run),
-            *("--seccomp", "unconfined", "--only", ",".join(namespaces)),
-            *(_offset_options(offsets) if offsets else ()),
+            *("--seccomp", "unconfined", "--only", "time"),
+            *_offset_options(offsets),
             *("--", str(places.bench)),
         )
         # An unprivileged user gets a user namespace with it: without one, no other is allowed.
-        expected = Expected(frozenset(namespaces), frozenset({"user"}), offsets or Offsets(0, 0))
+        expected = Expected(frozenset({"time"}), frozenset({"user"}), offsets)
         return Arm(name, "treatment", command, expected)
 
     return make
 
 
-def _container(*, filtered: bool) -> Callable[[str, Places], Arm]:
-    offsets = Offsets(MONOTONIC_S, BOOTTIME_S)
+def _container(
+    *, offsets: Offsets | None = OFFSETS, filtered: bool = False
+) -> Callable[[str, Places], Arm]:
+    namespaces = ALL_NAMESPACES if offsets else ALL_NAMESPACES - {"time"}
 
     def make(name: str, places: Places) -> Arm:
         command = (
             str(places.timens_run),
             *(() if filtered else ("--seccomp", "unconfined")),
-            *_offset_options(offsets),
+            *(_offset_options(offsets) if offsets else ("--share", "time")),
             str(places.rootfs),
             BENCH_INSIDE,
         )
-        expected = Expected(ALL_NAMESPACES, offsets=offsets, seccomp_mode=2 if filtered else 0)
+        expected = Expected(namespaces, offsets=offsets, seccomp_mode=2 if filtered else 0)
         return Arm(name, "treatment", command, expected)
 
     return make
@@ -116,16 +119,16 @@ KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
     "baseline_aa": ("the host once more: what differs from it is noise", _host("aa")),
     "timens": (
         "a time namespace with both offsets, nothing else",
-        _only(["time"], Offsets(MONOTONIC_S, BOOTTIME_S)),
+        _time_namespace(OFFSETS),
     ),
     "container": (
         "a container: all eight namespaces, both offsets, its own root",
-        _container(filtered=False),
+        _container(),
     ),
-    "timens_zero": ("a time namespace whose offsets are zero", _only(["time"], Offsets(0, 0))),
+    "timens_zero": ("a time namespace whose offsets are zero", _time_namespace(Offsets(0, 0))),
     "container_notime": (
-        "the other seven namespaces",
-        _only(sorted(ALL_NAMESPACES - {"time"}), None),
+        "the container without a time namespace: the other seven",
+        _container(offsets=None),
     ),
     "container_seccomp": (
         "the container with the default seccomp filter",
