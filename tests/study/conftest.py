@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,11 @@ def begin(rootfs):
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def nobody_folder():
+    """A folder that belongs to nobody; pytest's own are closed to other users."""
+    with tempfile.TemporaryDirectory(prefix="timens-nobody-") as folder:
+        os.chown(folder, 65534, 65534)
+        yield Path(folder)

@@ -304,3 +304,27 @@ def test_arms_that_differ_in_the_scheduler_are_refused(study, tmp_path, rootfs):
     assert done.stderr.startswith(
         "timens-study: proof: arm batch: scheduler is SCHED_BATCH, the baseline's is SCHED_OTHER\n"
     )
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
+def test_an_unprivileged_user_gets_a_study_and_the_reason_for_no_fifo(study, rootfs, nobody_folder):
+    folder = nobody_folder / "run"
+    done = study(
+        *("run", "--profile", "smoke", "--no-report", "--metrics", QUICK_METRICS),
+        *("--rootfs", rootfs, "--output", folder),
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        cwd="/",
+        env={**os.environ, "HOME": str(nobody_folder)},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "SCHED_OTHER (not allowed: Operation not permitted)" in done.stderr
+    assert cells(folder) == planned_cells(folder)
+    arms = {arm["name"]: arm for arm in environment(folder)["arms"]}
+    host = arms["baseline"]["namespaces"]
+    own = {n for n, link in arms["timens"]["namespaces"].items() if link != host[n]}
+    assert own == {"user", "time"}  # without a user namespace it may have no other
+    assert environment(folder)["host"]["uid"] == 65534

@@ -34,7 +34,6 @@ class Expected:
     """What the proof in the header must find; None where the arm's maker decides."""
 
     namespaces: frozenset[str] | None = frozenset()
-    optional: frozenset[str] = frozenset()
     offsets: Offsets | None = Offsets(0, 0)
     seccomp_mode: int | None = 0
     same_cgroup: bool = True
@@ -52,10 +51,11 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the programs and the root filesystem lie."""
+    """Where the programs and the root filesystem lie, and whether root asks."""
 
     timens_run: Path
     rootfs: Path
+    privileged: bool
 
     @property
     def bench(self) -> Path:
@@ -81,15 +81,15 @@ def _host(role: Role) -> Callable[[str, Places], Arm]:
 
 def _time_namespace(offsets: Offsets) -> Callable[[str, Places], Arm]:
     def make(name: str, places: Places) -> Arm:
+        # Another user needs a user namespace first: without one, no other is allowed.
+        namespaces = ("time",) if places.privileged else ("user", "time")
         command = (
             str(places.timens_run),
-            *("--seccomp", "unconfined", "--only", "time"),
+            *("--seccomp", "unconfined", "--only", ",".join(namespaces)),
             *_offset_options(offsets),
             *("--", str(places.bench)),
         )
-        # An unprivileged user gets a user namespace with it: without one, no other is allowed.
-        expected = Expected(frozenset({"time"}), frozenset({"user"}), offsets)
-        return Arm(name, "treatment", command, expected)
+        return Arm(name, "treatment", command, Expected(frozenset(namespaces), offsets))
 
     return make
 

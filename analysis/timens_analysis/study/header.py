@@ -127,7 +127,9 @@ def study_of(environment: Mapping[str, Any]) -> Study:
     """The study that a header describes."""
     replicates = int(environment["replicates"])
     programs = environment["programs"]
-    places = Places(Path(programs["timens_run"]), Path(programs["rootfs"]))
+    places = Places(
+        Path(programs["timens_run"]), Path(programs["rootfs"]), privileged=os.geteuid() == 0
+    )
     return Study(
         profile=environment["profile"],
         design=environment["design"],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable
@@ -64,7 +65,7 @@ def design_study(wish: Wish, say: Callable[[str], None]) -> Study:
     """From the wish to all that decides what is measured."""
     profile = PROFILES[wish.profile]
     rootfs = (wish.rootfs or programs.default_rootfs(wish.rootfs_from)).absolute()
-    places = arms_of_study.Places(programs.find("timens-run"), rootfs)
+    places = arms_of_study.Places(programs.find("timens-run"), rootfs, os.geteuid() == 0)
     arms = arms_of_study.choose(wish.arms, wish.owns, places)
     programs.prepare_rootfs(rootfs, wish.rootfs_from, say)
     calibration = metrics.ask_bench(places.bench, "calibrate")
