@@ -20,20 +20,23 @@ from timens_analysis.model import Conduct, Integers, Level, Metric, Problem, Run
 
 RECORDS = "records.jsonl"
 ENVIRONMENT = "environment.json"
+NO_SYSTEM_CALL = ("rdtscp", "rdtsc", "empty_loop")
 PACKED = "int64le+zlib+base64"
 
 Record = Mapping[str, Any]
 Key = tuple[str, str, int]  # metric, arm, block
 
 
-def load_run(folder: Path) -> Run:
-    """Read records.jsonl and environment.json of a results folder.
+def load_run(folder: Path, blocks: range | None = None) -> Run:
+    """Read records.jsonl and environment.json of a results folder, all blocks or some.
 
     A last line that was cut off by a kill or a full disk is left out and said so; any other
     damage is refused with its line number.
     """
     environment = load_environment(folder)
     records, cut_off = read_records(folder / RECORDS)
+    if blocks is not None:
+        records = [record for record in records if record["block"] in blocks]
     cells = {key: _Cell.of(record) for key, record in _last_attempts(records).items()}
     metrics, problems = [], []
     for plan in environment["metrics"]:
@@ -141,8 +144,8 @@ def _metric(
 ) -> tuple[Metric | None, list[Problem]]:
     name = plan["name"]
     by_arm: dict[str, dict[int, _Cell]] = defaultdict(dict)
-    for (metric, arm, block), cell in cells.items():
-        if metric == name:
+    for (measured, arm, block), cell in cells.items():
+        if measured == name:
             by_arm[arm][block] = cell
     if not by_arm:
         return None, [Problem(name, None, "no records")]
@@ -151,7 +154,7 @@ def _metric(
         if arm["name"] not in by_arm:
             problems.append(Problem(name, arm["name"], "no records"))
             continue
-        level = _level(arm["name"], by_arm[arm["name"]], environment["ns_per_tick"])
+        level = _level(arm["name"], by_arm[arm["name"]], environment)
         if arm["role"] == "aa":
             aa = level
         else:
@@ -165,17 +168,28 @@ def _metric(
         base=float(all_cells[0].requested_ns),
         resolution=step * environment["ns_per_tick"] / all_cells[0].batch,
         control=plan.get("control"),
+        control_not_in=_filtered_arms(environment) if name not in NO_SYSTEM_CALL else frozenset(),
     )
     return metric, problems
 
 
-def _level(name: str, blocks: Mapping[int, _Cell], ns_per_tick: float) -> Level:
-    ordered = sorted(blocks)
+def _filtered_arms(environment: Mapping[str, Any]) -> frozenset[str]:
+    """Arms with a seccomp filter that the baseline has not: it slows every system call."""
+    modes = {arm["name"]: arm.get("seccomp_mode", 0) for arm in environment["arms"]}
+    baseline = next((a["name"] for a in environment["arms"] if a["role"] == "baseline"), None)
+    return frozenset(name for name, mode in modes.items() if mode != modes.get(baseline, 0))
+
+
+def _level(name: str, cells: Mapping[int, _Cell], environment: Mapping[str, Any]) -> Level:
+    ordered = sorted(cells)
+    ns_per_tick = float(environment["ns_per_tick"])
+    # Measured level after level, records of the same number have nothing in common.
+    paired = environment.get("design") == "blocks"
     return Level(
         name=name,
-        values=np.array([blocks[b].nanoseconds(ns_per_tick) for b in ordered]),
-        blocks=np.array(ordered, dtype=np.int64),
-        order=np.array([blocks[b].seq for b in ordered], dtype=np.int64),
+        values=np.array([cells[b].nanoseconds(ns_per_tick) for b in ordered]),
+        blocks=np.array(ordered, dtype=np.int64) if paired else None,
+        order=np.array([cells[b].seq for b in ordered], dtype=np.int64),
     )
 
 

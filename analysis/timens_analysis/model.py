@@ -39,6 +39,7 @@ class Metric:
     base: float = 0.0  # percentages are of value + base: sleeps hold oversleep alone
     resolution: float = 0.0  # one step of the counter, spread over a batch
     control: str | None = None  # "negative": no namespace can move it; "positive": one must
+    control_not_in: frozenset[str] = frozenset()  # arms that may move it, by a seccomp filter
 
     @property
     def paired(self) -> bool:

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Anyone's samples -> model.Metric: JSON, CSV, pyperf, hyperfine, Google Benchmark.
+
+One file of a benchmark tool: its benchmarks are the levels of one metric.  Several files: each
+file is a level, and benchmarks of one name are a metric.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timens_analysis.errors import UserError
+from timens_analysis.model import Level, Metric, Values
+
+NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+Table = dict[str, dict[str, list[float]]]  # metric -> level -> values
+
+LEVEL_COLUMNS = ("level", "arm", "group")
+VALUE_COLUMNS = ("value_ns", "value", "ns")
+BLOCK_COLUMNS = ("block", "subject")
+
+
+def load_samples(paths: Sequence[Path]) -> list[Metric]:
+    """Read one or more files of any of the forms; the form is found from the content."""
+    if len(paths) == 1:
+        return _load_one(paths[0])
+    merged: Table = {}
+    for path in paths:
+        for metric, values in _benchmarks(path).items():
+            merged.setdefault(metric, {})[path.stem] = values
+    return _metrics(merged)
+
+
+def _load_one(path: Path) -> list[Metric]:
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return _from_csv(path)
+    content = _json(path)
+    if isinstance(content, dict) and "samples" in content:
+        return [_from_samples(path, content)]
+    return _metrics({"time": _benchmarks(path)})
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError("test", str(path), error.strerror or str(error)) from error
+    except ValueError as error:
+        raise UserError(
+            "test", str(path), f"not JSON: {error}", hint="a file of CSV is named .csv"
+        ) from error
+
+
+def _from_samples(path: Path, content: Mapping[str, Any]) -> Metric:
+    """{"samples": {level: [value, ...]}, "levels": [order], "unit": "ns"}; NaN may be null."""
+    samples = content["samples"]
+    if not isinstance(samples, dict) or not all(isinstance(v, list) for v in samples.values()):
+        raise UserError("test", str(path), "'samples' must hold a list of numbers for each level")
+    names = content.get("levels", list(samples))
+    levels = tuple(
+        Level(name, _values(path, f"samples: {name}", samples.get(name, []))) for name in names
+    )
+    return Metric(str(content.get("id", path.stem)), levels, unit=str(content.get("unit", "ns")))
+
+
+def _values(path: Path, where: str, raw: Sequence[Any]) -> Values:
+    try:
+        return np.array([np.nan if x is None else float(x) for x in raw], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UserError("test", f"{path}: {where}", f"not a number: {error}") from error
+
+
+def _metrics(table: Table) -> list[Metric]:
+    """Every metric gets every level, empty where it is missing, so that this can be said."""
+    names = list(dict.fromkeys(level for levels in table.values() for level in levels))
+    return [
+        Metric(metric, tuple(Level(n, np.array(levels.get(n, []), dtype=float)) for n in names))
+        for metric, levels in table.items()
+    ]
+
+
+# ---- benchmark tools: name -> one value per process or repetition, in nanoseconds ----
+
+
+def _benchmarks(path: Path) -> dict[str, list[float]]:
+    content = _json(path)
+    if isinstance(content, dict):
+        for reader in (_pyperf, _hyperfine, _google):
+            try:
+                found = reader(content)
+            except (KeyError, TypeError, ValueError) as error:
+                raise UserError("test", str(path), f"damaged: {error!r}") from error
+            if found:
+                return found
+    raise UserError(
+        "test",
+        str(path),
+        "none of the known forms",
+        hint='{"samples": {LEVEL: [VALUE...]}}, or JSON of pyperf, hyperfine, Google Benchmark',
+    )
+
+
+def _pyperf(content: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Values of one run share a process: their median is one value.  pyperf stores seconds."""
+    found: dict[str, list[float]] = {}
+    common = content.get("metadata", {})
+    for number, benchmark in enumerate(content.get("benchmarks", [])):
+        if "runs" not in benchmark:
+            return {}
+        metadata = {**common, **benchmark.get("metadata", {})}
+        for run in benchmark["runs"]:
+            name = metadata.get("name", run.get("metadata", {}).get("name", f"benchmark{number}"))
+            if run.get("values"):  # a calibration run has none
+                value = float(np.median(run["values"])) * NS["s"]
+                found.setdefault(str(name), []).append(value)
+    return found
+
+
+def _hyperfine(content: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Each command's times; hyperfine stores seconds, one run per process."""
+    return {
+        str(result["command"]): [float(t) * NS["s"] for t in result["times"]]
+        for result in content.get("results", [])
+    }
+
+
+def _google(content: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Repetitions of each benchmark, not the aggregates made of them."""
+    found: dict[str, list[float]] = {}
+    for row in content.get("benchmarks", []):
+        if row.get("run_type", "iteration") == "iteration" and "real_time" in row:
+            name = str(row.get("run_name", row["name"]))
+            value = float(row["real_time"]) * NS[row.get("time_unit", "ns")]
+            found.setdefault(name, []).append(value)
+    return found
+
+
+# ---- CSV ----
+
+
+def _from_csv(path: Path) -> list[Metric]:
+    """Long (columns level and value, perhaps metric and block) or wide (a column per level)."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            dialect = "excel-tab" if path.suffix.lower() == ".tsv" else "excel"
+            rows = list(csv.DictReader(file, dialect=dialect))
+    except OSError as error:
+        raise UserError("test", str(path), error.strerror or str(error)) from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise UserError("test", str(path), f"not CSV: {error}") from error
+    if not rows:
+        raise UserError("test", str(path), "no rows below a header line")
+    header = [name for name in rows[0] if name is not None]
+    level = _column(header, LEVEL_COLUMNS)
+    if level is None:
+        cells = {name: [row[name] for row in rows if row[name]] for name in header}
+        levels = tuple(Level(n, _values(path, f"column {n}", c)) for n, c in cells.items())
+        return [Metric(path.stem, levels)]
+    value = _column(header, VALUE_COLUMNS)
+    if value is None:
+        raise UserError("test", str(path), f"no column of values ({', '.join(VALUE_COLUMNS)})")
+    return _from_long(path, rows, level, value, _column(header, BLOCK_COLUMNS))
+
+
+def _column(header: Sequence[str], names: Sequence[str]) -> str | None:
+    return next((name for name in names if name in header), None)
+
+
+def _from_long(
+    path: Path, rows: Sequence[Mapping[str, str]], level: str, value: str, block: str | None
+) -> list[Metric]:
+    cells: dict[str, dict[str, list[Mapping[str, str]]]] = {}
+    for row in rows:
+        cells.setdefault(row.get("metric") or path.stem, {}).setdefault(row[level], []).append(row)
+    names = list(dict.fromkeys(name for levels in cells.values() for name in levels))
+
+    def make(metric: str, name: str, found: list[Mapping[str, str]]) -> Level:
+        where = f"{metric}, {name}"
+        blocks = None
+        if block is not None:
+            blocks = np.array(_numbers(path, where, found, block, int), dtype=np.int64)
+        return Level(name, np.array(_numbers(path, where, found, value, float)), blocks)
+
+    return [
+        Metric(metric, tuple(make(metric, name, levels.get(name, [])) for name in names))
+        for metric, levels in cells.items()
+    ]
+
+
+def _numbers(
+    path: Path,
+    where: str,
+    rows: Sequence[Mapping[str, str]],
+    column: str,
+    kind: Callable[[str], float],
+) -> list[float]:
+    try:
+        return [kind(row[column]) for row in rows]
+    except (TypeError, ValueError) as error:
+        raise UserError("test", f"{path}: {where}", f"column {column}: {error}") from error
