@@ -19,7 +19,7 @@ static const struct {
 	{ "zygote", command_zygote,
 	  "stay, and run one `measure` in a fresh process per line read" },
 	{ "list", command_list, "say what can be measured, and how" },
-	{ "calibrate", command_calibrate, "say what a tick is worth" },
+	{ "calibrate", command_calibrate, "say what a tick is worth, and what batches to ask for" },
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
