@@ -10,13 +10,13 @@
 
 struct image {
 	const char *base;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *names;
 	const uint32_t *hash; /* DT_HASH: nbucket, nchain (the number of symbols), ... */
 	const uint32_t *gnu_hash;
 };
 
-static struct image read_image(const ElfW(Ehdr) *header)
+static struct image read_image(const ElfW(Ehdr) * header)
 {
 	const char *base = (const char *)header;
 	const ElfW(Phdr) *segment = (const void *)(base + header->e_phoff);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,14 +27,30 @@ static void reap(pid_t payload)
 			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-_Noreturn void init_wait(pid_t payload)
+/* Waits for a signal as long as the lease lasts; the host winds it up again and again. */
+static int next_signal(int lease, siginfo_t *ret_info)
 {
+	struct itimerspec left = { 0 };
 	sigset_t all;
+	int sig = -1;
 
 	(void)sigfillset(&all); /* cannot fail */
+	if (lease < 0)
+		return sigwaitinfo(&all, ret_info);
+	while (sig < 0) {
+		(void)timerfd_gettime(lease, &left); /* cannot fail for our own timer */
+		if (left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0)
+			_exit(128 + SIGKILL);
+		sig = sigtimedwait(&all, ret_info, &left.it_value);
+	}
+	return sig;
+}
+
+_Noreturn void init_wait(pid_t payload, int lease)
+{
 	for (;;) {
 		siginfo_t info;
-		int sig = sigwaitinfo(&all, &info);
+		int sig = next_signal(lease, &info);
 
 		if (sig == SIGCHLD)
 			reap(payload);

@@ -14,5 +14,6 @@
 pid_t init_spawn(int (*run)(void *), void *arg);
 
 /* Forwards every signal to the payload, reaps everybody, and ends as the payload ended, with
- * 128+N for signal N.  All signals must be blocked. */
-_Noreturn void init_wait(pid_t payload);
+ * 128+N for signal N.  All signals must be blocked.  `lease` is a timerfd, or -1: when it has run
+ * out, init ends as if by SIGKILL, and the kernel ends everybody else (engine/journal.h). */
+_Noreturn void init_wait(pid_t payload, int lease);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "engine/channel.h"
 #include "engine/init.h"
+#include "engine/journal.h"
 #include "engine/plan.h"
 #include "model/container_spec.h"
 #include "steps/clock_offsets.h"
@@ -285,14 +286,17 @@ static int run_rest(void *argument)
 /* Does not return here: the payload continues in the table, init stays behind. */
 static int split_into_init_and_payload(struct container *c, struct err *e)
 {
+	int lease = c->spec->timeline != NULL ? c->spec->timeline->lease : -1;
 	pid_t payload = init_spawn(run_rest, c);
 
 	if (payload < 0)
 		return err_set(e, errno, "cannot start the payload");
 	/* The channel, so that the host sees its end of file, and the standard streams, so that
 	 * whoever reads them sees the payload close them. */
-	(void)close_range(0, ~0U, 0); /* fails on Linux before 5.9 only: then as if not done */
-	init_wait(payload);
+	if (lease > 0) /* fails on Linux before 5.9 only: then as if not done */
+		(void)close_range(0, (unsigned int)lease - 1, 0);
+	(void)close_range((unsigned int)(lease + 1), ~0U, 0);
+	init_wait(payload, lease);
 }
 
 static int close_other_files(struct container *c, struct err *e)

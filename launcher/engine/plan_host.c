@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/channel.h"
+#include "engine/journal.h"
 #include "engine/plan.h"
 #include "engine/supervise.h"
 #include "model/container_spec.h"
@@ -24,6 +25,11 @@ static bool wants_user_namespace(const struct container_spec *spec)
 static bool wants_time_namespace(const struct container_spec *spec)
 {
 	return creates(spec, CLONE_NEWTIME);
+}
+
+static bool wants_timeline(const struct container_spec *spec)
+{
+	return spec->timeline != NULL;
 }
 
 static bool joins(const struct container_spec *spec)
@@ -143,7 +149,16 @@ static int send_start(struct container *c, struct err *e)
 
 static int wait_for_exec(struct container *c, struct err *e)
 {
-	return channel_expect(c->channel, NOTE_END_OF_FILE, NULL, e);
+	int r = channel_expect(c->channel, NOTE_END_OF_FILE, NULL, e);
+
+	if (r == 0 && c->spec->timeline != NULL)
+		c->spec->timeline->ran = true;
+	return r;
+}
+
+static int begin_timeline(struct container *c, struct err *e)
+{
+	return journal_begin(c->spec->timeline, e);
 }
 
 static const struct step host_steps[] = {
@@ -167,6 +182,8 @@ static const struct step host_steps[] = {
 	{ "set-up", "the child works through its own table", NULL, wait_for_ready },
 	{ "start gate", "whoever holds the gate may still prepare something", wants_gate,
 	  wait_at_gate },
+	{ "timeline", "time is reserved on disk before anyone inside can read a clock",
+	  wants_timeline, begin_timeline },
 	{ "start", "nothing is left to prepare", NULL, send_start },
 	{ "exec", "end of file means that exec worked", NULL, wait_for_exec },
 	{ "wait", "forwards signals; whatever happens above, all is undone after it", NULL,

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "engine/journal.h"
 #include "engine/plan.h"
 #include "model/container_spec.h"
 
@@ -44,6 +45,8 @@ int container_run(const struct container_spec *spec, int *ret_status, struct err
 	(void)sigprocmask(SIG_SETMASK, NULL, &c.caller_mask); /* cannot fail */
 	r = plan_run(&host_plan, &c, e);
 	undo(&c);
+	if (spec->timeline != NULL)
+		journal_end(spec->timeline);
 	*ret_status = c.status;
 	return r;
 }

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "engine/journal.h"
 #include "engine/plan.h"
 #include "model/container_spec.h"
 
@@ -62,16 +63,21 @@ static bool wants_signal(const struct container *c, const struct signalfd_siginf
 
 int supervise_wait(struct container *c, struct err *e)
 {
+	struct journal *timeline = c->spec->timeline;
 	autoclose int signals = -1;
 	int timeout_ms = -1, r = open_signals(&signals, e);
 
 	if (r < 0)
 		return r;
 	while (!reap(c)) {
-		struct pollfd fd = { .fd = signals, .events = POLLIN };
+		struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
+					{ .fd = timeline ? timeline->alarm : -1,
+					  .events = POLLIN } };
 		struct signalfd_siginfo s;
 
-		r = poll(&fd, 1, timeout_ms);
+		r = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+		if (fds[1].revents != 0)
+			journal_tick(timeline);
 		if (r == 0) {
 			(void)kill(c->pid, SIGKILL); /* it may just have ended */
 			timeout_ms = -1;

@@ -43,7 +43,8 @@ static int enter(pid_t pid, const char *kind, int flag, struct err *e)
 		}
 		(void)err_set(e, code, "cannot open %s", theirs);
 		if (code == EACCES || code == EPERM)
-			return err_hint(e, "only root and who started the container may look inside");
+			return err_hint(e,
+					"only root and who started the container may look inside");
 		return -code;
 	}
 	/* Entering the user namespace one is in already is refused, setns(2). */
@@ -102,7 +103,8 @@ int visit(pid_t pid, void (*work)(void *result), void *result, size_t size, unsi
 		memcpy(result, report->result, size);
 		*ret_timed_out = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
 		if (e->code == 0 && WIFSIGNALED(status) && !*ret_timed_out)
-			(void)err_set(e, ECHILD, "a visitor was killed by signal %d", WTERMSIG(status));
+			(void)err_set(e, ECHILD, "a visitor was killed by signal %d",
+				      WTERMSIG(status));
 	}
 	(void)munmap(report, whole);
 	return -e->code;

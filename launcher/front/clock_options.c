@@ -2,6 +2,7 @@
 #include "front/clock_options.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "engine/journal.h"
 #include "front/request.h"
 #include "model/near_wrap.h"
 
@@ -110,4 +112,47 @@ int note_near_wrap(struct request *q, char *value, struct err *e)
 	}
 	r = near_wrap_parse(value, &wanted.value, e);
 	return r < 0 ? r : set_both(q, wanted, "near-wrap", e);
+}
+
+int note_timeline(struct request *q, char *value, struct err *e)
+{
+	if (q->timeline != NULL)
+		return err_set(e, EINVAL, "a container has one timeline");
+	q->timeline = value;
+	return 0;
+}
+
+int note_timeline_mode(struct request *q, char *value, struct err *e)
+{
+	if (strcmp(value, "wall") != 0 && strcmp(value, "pause") != 0)
+		return err_set(e, EINVAL, "'%.60s' is neither pause nor wall", value);
+	q->timeline_mode = strcmp(value, "wall") == 0 ? TIMELINE_WALL : TIMELINE_PAUSE;
+	q->timeline_mode_given = true;
+	return 0;
+}
+
+static int open_timeline(struct request *q, struct err *e)
+{
+	static struct journal journal; /* lives as long as the container */
+
+	if (q->timeline == NULL && q->timeline_mode_given)
+		return err_set(e, EINVAL, "--timeline-mode without --timeline FILE");
+	if (q->timeline == NULL)
+		return 0;
+	/* Else processes could outlive the launcher, and read clocks that nobody records. */
+	if (!creates(&q->spec, CLONE_NEWTIME) || !creates(&q->spec, CLONE_NEWPID) || !q->spec.init)
+		return err_set(e, EINVAL, "it needs new time and pid namespaces, and the init");
+	q->spec.timeline = &journal;
+	if (q->explain)
+		return 0;
+	return journal_open(q->timeline, q->timeline_mode, &q->spec.clocks, &journal, e);
+}
+
+int clock_options_finish(struct request *q, struct err *e)
+{
+	int r = open_timeline(q, e);
+
+	if (r < 0)
+		(void)snprintf(e->step, sizeof e->step, "timeline");
+	return r;
 }

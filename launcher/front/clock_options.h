@@ -11,3 +11,8 @@ int note_boottime(struct request *q, char *value, struct err *e);
 int note_monotonic(struct request *q, char *value, struct err *e);
 int note_uptime(struct request *q, char *value, struct err *e);
 int note_near_wrap(struct request *q, char *value, struct err *e);
+int note_timeline(struct request *q, char *value, struct err *e);
+int note_timeline_mode(struct request *q, char *value, struct err *e);
+
+/* Opens the timeline, if there is one, and lets the clocks go on from it. */
+int clock_options_finish(struct request *q, struct err *e);

@@ -153,6 +153,8 @@ const struct option_row options[] = {
 	{ "monotonic", "D", "clocks", note_monotonic },
 	{ "uptime", "0|D|random", "clocks", note_uptime },
 	{ "near-wrap", "NAME[-D]|list", "clocks", note_near_wrap },
+	{ "timeline", "FILE", "clocks", note_timeline },
+	{ "timeline-mode", "pause|wall", "clocks", note_timeline_mode },
 	{ "bind", "SRC:DST", "root", note_bind },
 	{ "ro-bind", "SRC:DST", "root", note_ro_bind },
 	{ "hostname", "NAME", "identity", note_hostname },

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "front/clock_options.h"
 #include "front/identity.h"
 #include "front/options.h"
 #include "front/seccomp_default.h"
@@ -163,7 +164,7 @@ int request_finish(struct request *q, struct err *e)
 	s->no_new_privs = true;
 	s->init = creates(s, CLONE_NEWPID) && !q->no_init;
 	s->env = environ;
-	return 0;
+	return clock_options_finish(q, e);
 }
 
 void request_print_help(void)

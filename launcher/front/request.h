@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "model/container_spec.h"
+#include "model/timeline.h"
 
 struct err;
 
@@ -18,6 +19,9 @@ struct request {
 	struct container_spec spec;
 	bool explain, help, version;
 	int (*answer)(void); /* prints what was asked for in place of a container, returns 0 */
+	const char *timeline;
+	enum timeline_mode timeline_mode;
+	bool timeline_mode_given;
 	const char *monotonic_set_by, *boottime_set_by; /* names of options, or NULL */
 	bool root_given;
 	uint32_t share, only; /* namespace flags; only 0: not given */

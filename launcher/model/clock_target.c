@@ -14,16 +14,24 @@ static struct clock_offset initial(struct clock_offset reading, struct clock_off
 	return clock_offset_sub(reading, own);
 }
 
+static struct clock_offset start_of(const struct clock_target *target, struct clock_offset now)
+{
+	return target->aim == CLOCK_READS ? target->value : clock_offset_add(now, target->value);
+}
+
+struct clock_offsets clock_targets_start(const struct clock_targets *targets,
+					 const struct clock_offsets *now)
+{
+	return (struct clock_offsets){ start_of(&targets->monotonic, now->monotonic),
+				       start_of(&targets->boottime, now->boottime) };
+}
+
 static int resolve(const char *clock, const struct clock_target *target,
 		   struct clock_offset reading, struct clock_offset own,
 		   struct clock_offset *ret_offset, struct err *e)
 {
-	struct clock_offset start, lowest, highest;
+	struct clock_offset start = start_of(target, reading), lowest, highest;
 	char wanted[CLOCK_OFFSET_TEXT], low[CLOCK_OFFSET_TEXT], high[CLOCK_OFFSET_TEXT];
-
-	start = target->value;
-	if (target->aim == CLOCK_SHIFTED)
-		start = clock_offset_add(reading, target->value);
 
 	/* The kernel compares whole seconds, kernel/time/namespace.c proc_timens_set_offset(). */
 	if (start.s >= 0 && start.s <= latest_start.s) {

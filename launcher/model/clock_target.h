@@ -42,6 +42,10 @@ struct clock_view {
 int clock_targets_resolve(const struct clock_targets *targets, const struct clock_view *now,
 			  struct clock_offsets *ret_offsets, struct err *e);
 
+/* What the clocks inside read if they start now, without a look at the bounds. */
+struct clock_offsets clock_targets_start(const struct clock_targets *targets,
+					 const struct clock_offsets *now);
+
 /* CLOCK_MONOTONIC_RAW takes the offset of CLOCK_MONOTONIC but runs apart from it, usually behind.
  * True if it would start below zero, which the kernel does not refuse; *ret_start says where. */
 bool clock_raw_starts_below_zero(const struct clock_offsets *offsets, const struct clock_view *now,

@@ -18,6 +18,7 @@
 #include "model/namespaces.h"
 
 struct seccomp_filter;
+struct journal;
 
 enum overlay_kind {
 	OVERLAY_NONE,
@@ -54,7 +55,8 @@ struct container_spec {
 	uint32_t new_namespaces;
 	const char *join[NS_COUNT]; /* path of a namespace to enter instead, or NULL */
 	struct clock_targets clocks;
-	const char *hostname; /* NULL: unchanged */
+	struct journal *timeline; /* engine/journal.h; NULL: none */
+	const char *hostname;     /* NULL: unchanged */
 	enum net_kind net;
 
 	/* root file system; no root: the caller's own view (--only) */

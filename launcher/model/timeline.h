@@ -25,7 +25,7 @@ enum timeline_mode {
 };
 
 enum {
-	TIMELINE_RESERVE_S = 30,
+	TIMELINE_RESERVE_S = 20,
 	TIMELINE_TEXT_SIZE = 1024,
 	TIMELINE_BOOT_ID_SIZE = 37, /* /proc/sys/kernel/random/boot_id and its NUL */
 };

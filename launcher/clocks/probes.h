@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* clocks_probes.h - every way to read a clock or to wait for one, as small functions
+/* probes.h - every way to read a clock or to wait for one, as small functions
  *
  * Each runs in a process of its own inside the time namespace in question, and only tells what it
- * saw; front/clocks_verify.c judges.
+ * saw; clocks/verify.c judges.
  */
 #pragma once
 

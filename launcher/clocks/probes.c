@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "front/clocks_probes.h"
+#include "clocks/probes.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -19,7 +19,7 @@
 #include "base/vdso.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define WAIT_NS	 (20 * INT64_C(1000000))
+#define WAIT_NS (20 * INT64_C(1000000))
 
 /* ---- readings ---- */
 
@@ -123,7 +123,8 @@ static void by_start_time(clockid_t clock, struct probe_result *r)
 		return;
 	}
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", child);
-	field = read_proc(path, ")", text, sizeof text, r); /* the name may hold anything but this */
+	field = read_proc(path, ")", text, sizeof text,
+			  r); /* the name may hold anything but this */
 	for (int i = 2; field != NULL && i < 22; i++)
 		field = strchr(field + 1, ' ');
 	if (field != NULL) {
@@ -232,8 +233,8 @@ static int wait_by_ring(const struct timespec *when, uint32_t flags)
 		return errno;
 	if ((p.features & IORING_FEAT_SINGLE_MMAP) == 0)
 		return ENOSYS; /* before Linux 5.4 */
-	rings = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(uint32_t),
-		     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQ_RING);
+	rings = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQ_RING);
 	entry = mmap(NULL, sizeof *entry, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
 		     IORING_OFF_SQES);
 	if (rings == MAP_FAILED || entry == MAP_FAILED)
