@@ -8,17 +8,21 @@ from pathlib import Path
 
 import pytest
 
-BIN = Path(os.environ.get("TIMENS_BIN", Path(__file__).parents[2] / "build" / "bin")).absolute()
+
+@pytest.fixture(scope="session")
+def programs():
+    """The folder of all programs."""
+    return Path(os.environ.get("TIMENS_BIN", Path(__file__).parents[2] / "build/bin")).absolute()
 
 
 @pytest.fixture(scope="session")
-def rootfs(tmp_path_factory):
+def rootfs(tmp_path_factory, programs):
     """One busybox root; timens-study puts timens-bench into it."""
     folder = tmp_path_factory.mktemp("rootfs") / "busybox"
-    create = [BIN / "timens-rootfs", "create", folder, "--from", "busybox"]
+    create = [programs / "timens-rootfs", "create", folder, "--from", "busybox"]
     subprocess.run(create, check=True, capture_output=True)
     subprocess.run(
-        [BIN / "timens-rootfs", "add", folder, BIN / "timens-bench"],
+        [programs / "timens-rootfs", "add", folder, programs / "timens-bench"],
         check=True,
         capture_output=True,
     )
@@ -27,13 +31,26 @@ def rootfs(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory, rootfs, programs):
+    """One complete run over the paper's metrics and the controls, all four levels."""
+    folder = tmp_path_factory.mktemp("smoke") / "run"
+    command = [
+        *(programs / "timens-study", "run", "--profile", "smoke", "--no-report"),
+        *("--rootfs", rootfs, "--output", folder, "--seed", "1"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.fixture
-def study():
+def study(programs):
     """Runs timens-study; returns the CompletedProcess, stdout and stderr apart, as text."""
 
     def _study(*args, timeout_s=120, **more):
         return subprocess.run(
-            [BIN / "timens-study", *map(str, args)],
+            [programs / "timens-study", *map(str, args)],
             capture_output=True,
             text=True,
             timeout=timeout_s,
@@ -45,31 +62,46 @@ def study():
 
 
 @pytest.fixture
-def begin(rootfs):
-    """Starts `timens-study run --profile smoke` in the background; returns the Popen."""
+def launch(programs):
+    """Starts timens-study in the background; returns the Popen."""
     running = []
 
-    def _begin(output, *args, **more):
-        command = [
-            *(BIN / "timens-study", "run", "--profile", "smoke", "--no-report"),
-            *("--rootfs", rootfs, "--output", output),
-            *args,
-        ]
+    def _launch(*args):
         process = subprocess.Popen(
-            list(map(str, command)),
+            [programs / "timens-study", *map(str, args)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            **more,
         )
         running.append(process)
         return process
 
-    yield _begin
+    yield _launch
     for process in running:
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def begin(rootfs, launch):
+    """Starts a run of the smoke profile."""
+
+    def _begin(output, *args):
+        where = ("--rootfs", rootfs, "--output", output)
+        return launch("run", "--profile", "smoke", "--no-report", *where, *args)
+
+    return _begin
+
+
+@pytest.fixture
+def go_on(launch):
+    """Resumes a run in the background."""
+
+    def _go_on(folder):
+        return launch("resume", folder, "--no-report")
+
+    return _go_on
 
 
 @pytest.fixture

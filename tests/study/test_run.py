@@ -67,21 +67,6 @@ def zygotes(rootfs):
     return _zygotes
 
 
-@pytest.fixture(scope="module")
-def smoke(tmp_path_factory, rootfs):
-    """One complete run over the paper's metrics and the controls, all four levels."""
-    from conftest import BIN
-
-    folder = tmp_path_factory.mktemp("smoke") / "run"
-    command = [
-        *(BIN / "timens-study", "run", "--profile", "smoke", "--no-report"),
-        *("--rootfs", rootfs, "--output", folder, "--seed", "1"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 def test_a_run_measures_every_cell_of_its_plan(smoke):
     assert cells(smoke) == planned_cells(smoke)
     assert [arm["name"] for arm in environment(smoke)["arms"]] == [
@@ -152,7 +137,7 @@ def test_the_same_seed_measures_in_the_same_order(smoke, begin, tmp_path):
 
 
 def test_killed_at_random_five_times_and_resumed_it_has_the_same_records(
-    study, begin, tmp_path, zygotes
+    study, begin, go_on, tmp_path, zygotes
 ):
     """SIGKILL leaves no chance to tidy up: no zygote may stay, no finished record be lost."""
     folder = tmp_path / "run"
@@ -170,7 +155,7 @@ def test_killed_at_random_five_times_and_resumed_it_has_the_same_records(
         kept = [json.loads(line) for line in whole.splitlines()]
         assert kept[: len(before)] == before
         assert study("status", folder, "--json").returncode == 0
-        process = begin_resume(folder)
+        process = go_on(folder)
     process.communicate()
     assert process.returncode == 0
 
@@ -182,17 +167,6 @@ def test_killed_at_random_five_times_and_resumed_it_has_the_same_records(
     while zygotes() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert zygotes() == set()
-
-
-def begin_resume(folder):
-    from conftest import BIN
-
-    return subprocess.Popen(
-        [BIN / "timens-study", "resume", folder, "--no-report"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def test_a_block_that_was_cut_in_two_is_measured_again_as_a_whole(study, begin, tmp_path):

@@ -59,7 +59,8 @@ def add_design_arguments(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         default="study",
         metavar="WORD",
-        help="study (the paper's 15 and the controls), paper, all, or NAME,... [study]",
+        help="study (the paper's 15 and the controls), calls (study without sleeps), paper, all, "
+        "or NAME,... [study]",
     )
     parser.add_argument("--blocks", type=_positive, metavar="N", help="in place of the profile's")
     parser.add_argument("--seed", type=int, metavar="N", help="plan this order again")

@@ -46,13 +46,16 @@ def _counts(row: Mapping[str, Any], profile: Profile) -> tuple[int, int]:
 
 
 def _wanted(rows: Sequence[Mapping[str, Any]], words: str) -> list[str]:
-    """`study`: the paper's and the controls; `paper`, `all`, or a list of names."""
+    """`study`: the paper's and the controls; `calls`: those but the sleeps; `paper`, `all`, or
+    a list of names."""
     if words == "all":
         return [row["name"] for row in rows]
     if words == "paper":
         return [row["name"] for row in rows if row["set"] == "paper"]
     if words == "study":
         return [row["name"] for row in rows if row["set"] == "paper" or row["control"]]
+    if words == "calls":
+        return [n for n in _wanted(rows, "study") if "sleep" not in n]
     return words.split(",")
 
 

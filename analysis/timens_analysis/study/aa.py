@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How often a design calls two equal arms different: the A/A false-positive rate of a run.
+
+The run holds replicates of a study of the host against itself.  Every replicate and metric is one
+comparison, tested as a real one would be; each "difference" that is found is a false one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from timens_analysis.model import Metric, Run, Values
+from timens_analysis.stats.describe import summarise
+from timens_analysis.stats.omnibus import welch
+from timens_analysis.stats.paired import wilcoxon
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """False positives of one test, with the exact interval of Clopper and Pearson (1934)."""
+
+    test: str
+    positives: int
+    comparisons: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """Of all comparisons."""
+        return self.positives / self.comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class Phantom:
+    """How large the differences between equal arms look: |median difference| in percent."""
+
+    metric: str
+    comparisons: int
+    median_percent: float
+    p95_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What `timens-study aa` has to say."""
+
+    design: str
+    replicates: int
+    blocks: int
+    alpha: float
+    rates: tuple[Rate, ...]
+    phantoms: tuple[Phantom, ...]
+
+
+def rate(test: str, p_values: list[float], alpha: float) -> Rate:
+    """How many are below alpha."""
+    positives, n = sum(p < alpha for p in p_values), len(p_values)
+    interval = stats.binomtest(positives, n).proportion_ci(method="exact")
+    return Rate(test, positives, n, float(interval.low), float(interval.high))
+
+
+def _halves(metric: Metric, first: int, blocks: int) -> tuple[Values, Values] | None:
+    """The values of baseline and A/A in one replicate; None when a block of it is missing."""
+    assert metric.aa is not None
+    values = []
+    for level in (metric.levels[0], metric.aa):
+        # Records of the sequential design have no blocks that could be paired, only a number.
+        numbers = np.arange(level.values.size) if level.blocks is None else level.blocks
+        values.append(level.values[(numbers >= first) & (numbers < first + blocks)])
+    host, twin = values
+    return (host, twin) if host.size == twin.size == blocks else None
+
+
+def evaluate(run: Run, alpha: float = 0.05) -> Outcome:
+    """Tests every replicate of every metric."""
+    environment: Mapping[str, Any] = run.environment
+    replicates = int(environment.get("replicates", 1))
+    blocks = int(environment["blocks"]) // replicates
+    p_values: dict[str, list[float]] = {"Wilcoxon, pairs of processes": [], "Welch, processes": []}
+    phantoms = []
+    for metric in run.metrics:
+        percents = []
+        for replicate in range(replicates):
+            halves = _halves(metric, replicate * blocks, blocks)
+            if halves is None:
+                continue
+            host, twin = halves
+            p_values["Wilcoxon, pairs of processes"].append(wilcoxon(twin - host).p)
+            if host.std() > 0 and twin.std() > 0:
+                groups = [summarise(host), summarise(twin)]
+                p_values["Welch, processes"].append(welch(groups).p)
+            middle = float(np.median(host)) + metric.base
+            percents.append(100 * abs(float(np.median(twin - host))) / middle)
+        if percents:
+            phantoms.append(
+                Phantom(
+                    metric.name,
+                    len(percents),
+                    float(np.median(percents)),
+                    float(np.percentile(percents, 95)),
+                )
+            )
+    if environment["design"] == "sequential":
+        # Nothing was measured side by side: what the paper did, and all that can be done.
+        p_values = {"Welch, records": p_values["Welch, processes"]}
+    rates = tuple(rate(test, values, alpha) for test, values in p_values.items())
+    return Outcome(environment["design"], replicates, blocks, alpha, rates, tuple(phantoms))
