@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,11 +34,17 @@ int rootfs_attach(const char *path, int *ret_root, struct err *e)
 
 static int mask(const char *name, struct err *e)
 {
-	if (mount("/dev/null", name, NULL, MS_BIND, NULL) == 0 || errno == ENOENT)
-		return 0;
-	if (errno == ENOTDIR && mount("tmpfs", name, "tmpfs", MS_RDONLY, "nr_inodes=1") == 0)
-		return 0;
-	return err_set(e, errno, "cannot mask %s", name);
+	struct stat file;
+	int r;
+
+	/* Looked at first: a bind that does not fit is undone by the kernel, and it waits for a
+	 * grace period of RCU then, milliseconds on a busy machine. */
+	r = lstat(name, &file);
+	if (r == 0 && S_ISDIR(file.st_mode))
+		r = mount("tmpfs", name, "tmpfs", MS_RDONLY, "nr_inodes=1");
+	else if (r == 0)
+		r = mount("/dev/null", name, NULL, MS_BIND, NULL);
+	return r == 0 || errno == ENOENT ? 0 : err_set(e, errno, "cannot mask %s", name);
 }
 
 static int make_read_only(const char *name, struct err *e)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* race.c - start programs in turn and time each from start to end
+ *
+ * usage: race ROUNDS SEED < COMMANDS        (a line is a command, its words apart by one space)
+ *
+ * Every round runs each command once, in an order drawn anew, so that what drifts on the machine
+ * meets all of them alike.  Writes "ROUND COMMAND NANOSECONDS PEAK_KB STATUS" for each run.
+ */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COMMANDS = 64, WORDS = 64, LINE = 4096 };
+
+static size_t read_commands(char *words[COMMANDS][WORDS])
+{
+	static char lines[COMMANDS][LINE];
+	size_t count = 0;
+
+	while (count < COMMANDS && fgets(lines[count], LINE, stdin) != NULL) {
+		char *rest = lines[count];
+
+		rest[strcspn(rest, "\n")] = '\0';
+		for (size_t w = 0; w + 1 < WORDS; w++)
+			if ((words[count][w] = strsep(&rest, " ")) == NULL)
+				break;
+		count++;
+	}
+	return count;
+}
+
+static void shuffle(size_t *order, size_t count)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t other = (size_t)random() % i, kept = order[i - 1];
+
+		order[i - 1] = order[other];
+		order[other] = kept;
+	}
+}
+
+static void run(unsigned long round, size_t command, char **words)
+{
+	struct timespec start, end;
+	struct rusage usage = { 0 };
+	posix_spawn_file_actions_t files;
+	int status = -1;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, 2, 1); /* standard output is for the results */
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	if (posix_spawnp(&pid, words[0], &files, NULL, words, environ) == 0)
+		wait4(pid, &status, 0, &usage);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	posix_spawn_file_actions_destroy(&files);
+	printf("%lu %zu %lld %ld %d\n", round, command,
+	       (end.tv_sec - start.tv_sec) * 1000000000LL + end.tv_nsec - start.tv_nsec,
+	       usage.ru_maxrss, WIFEXITED(status) ? WEXITSTATUS(status) : 255);
+}
+
+int main(int argc, char **argv)
+{
+	static char *words[COMMANDS][WORDS];
+	size_t order[COMMANDS], count = read_commands(words);
+	unsigned long rounds = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
+
+	if (rounds == 0 || count == 0) {
+		fprintf(stderr, "usage: race ROUNDS SEED < COMMANDS\n");
+		return 2;
+	}
+	srandom((unsigned int)strtoul(argv[2], NULL, 10));
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	for (unsigned long round = 0; round < rounds; round++) {
+		shuffle(order, count);
+		for (size_t i = 0; i < count; i++)
+			run(round, order[i], words[order[i]]);
+	}
+	return 0;
+}
