@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from timens_rootfs import elf, stage, tools, userns
+from timens_rootfs import elf, progress, stage, tools, userns
 from timens_rootfs.errors import RootfsError
 
 STEP = "create"
@@ -70,7 +70,8 @@ def create_debian(
             argv.append(f"--include={','.join(include)}")
         argv += [suite, root]
         argv += [mirror] if mirror is not None else host_sources(suite)
-        tools.run(argv, step=STEP, thing=f"{suite} from {mirror or 'the mirror of this host'}")
+        with progress.shown(f"mmdebstrap makes {suite}", growing=root):
+            tools.run(argv, step=STEP, thing=f"{suite} from {mirror or 'the mirror of this host'}")
         # Each container gets a /dev of its own; no root filesystem of ours holds a device.
         for entry in (root / "dev").iterdir():
             if entry.is_dir() and not entry.is_symlink():

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every write is made in a folder beside its target and then renamed: all or nothing."""
+"""Every write is made in a folder beside its target and then renamed: all or nothing.
+
+A stage is held by flock(2): one whose maker was killed is held by nobody, and the next one made
+beside it removes it.
+"""
 
 import contextlib
+import errno
+import fcntl
 import os
 import shutil
 import stat
@@ -12,6 +18,11 @@ from pathlib import Path
 from timens_rootfs.errors import RootfsError, os_cause
 
 PREFIX = ".timens-rootfs-"
+
+
+def config_path(root: Path) -> Path:
+    """Where the image config of a root is kept: beside it, under its name."""
+    return root.parent / f"{root.name}.config.json"
 
 
 def target_is_free(target: Path, *, step: str) -> None:
@@ -27,27 +38,77 @@ def target_is_free(target: Path, *, step: str) -> None:
 
 
 @contextlib.contextmanager
-def staged_root(target: Path, *, step: str) -> Iterator[Path]:
-    """A new folder that becomes `target` when the block ends, and vanishes when it fails."""
-    target_is_free(target, step=step)
+def work_folder(parent: Path, *, step: str) -> Iterator[Path]:
+    """A new folder of our own below `parent`, gone when the block ends however it ends."""
     try:
-        holder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent))
+        _remove_orphans(parent)
+        place, lock = _new_locked(parent)
     except OSError as error:
-        raise RootfsError(step, target.parent, os_cause(error)) from error
+        raise RootfsError(step, parent, os_cause(error)) from error
     try:
+        yield place
+    except OSError as error:
+        thing = error.filename if error.filename is not None else parent
+        hint = "free some space, or choose another disk" if error.errno == errno.ENOSPC else None
+        raise RootfsError(step, thing, os_cause(error), hint) from error
+    finally:
+        remove_tree(place)
+        os.close(lock)
+
+
+def _new_locked(parent: Path) -> tuple[Path, int]:
+    while True:
+        place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Before the lock was ours, another run may have taken the folder for an orphan.
+        if place.exists():
+            return place, lock
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def staged_root(target: Path, *, step: str) -> Iterator[Path]:
+    """A new folder that becomes `target` when the block ends, and vanishes when it fails.
+
+    What the block leaves at config_path(root) becomes the target's config.
+    """
+    target_is_free(target, step=step)
+    with work_folder(target.parent, step=step) as holder:
         # The holder stays 0700 until the rename: nobody else reaches a half-made root.
         root = holder / "root"
         root.mkdir(mode=0o755)
         yield root
-        try:
-            root.rename(target)
-        except OSError as error:
-            raise RootfsError(step, target, os_cause(error)) from error
-    except OSError as error:
-        thing = error.filename if error.filename is not None else target
-        raise RootfsError(step, thing, os_cause(error)) from error
-    finally:
-        remove_tree(holder)
+        _publish(root, target)
+
+
+def _publish(root: Path, target: Path) -> None:
+    config = config_path(root)
+    old_config = root.parent / "old.config.json"
+    has_old = config_path(target).exists()
+    if has_old:
+        config_path(target).rename(old_config)
+    try:
+        if config.exists():
+            config.rename(config_path(target))
+        root.rename(target)
+    except OSError:
+        config_path(target).unlink(missing_ok=True)
+        if has_old:
+            old_config.rename(config_path(target))
+        raise
+
+
+def _remove_orphans(parent: Path) -> None:
+    """Remove the stages of runs that were killed."""
+    for place in parent.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # another user's, or gone meanwhile
+            lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove_tree(place)
+            finally:
+                os.close(lock)
 
 
 def remove_tree(path: Path) -> None:

@@ -15,6 +15,7 @@ from timens_rootfs import tools
 from timens_rootfs.errors import RootfsError
 
 MARK = "TIMENS_ROOTFS_IN_USERNS"
+PROGRAM = "TIMENS_ROOTFS_PROGRAM"
 START = (
     "import sys; sys.path.insert(0, {folder!r}); "
     "from timens_rootfs.cli import main; sys.exit(main())"
@@ -30,6 +31,11 @@ def owners_kept() -> bool:
 def inside() -> bool:
     """Whether this is root of a user namespace that enter() made."""
     return MARK in os.environ
+
+
+def program() -> str:
+    """The file that the user started."""
+    return os.environ.get(PROGRAM, sys.argv[0])
 
 
 def enter(argv: Sequence[str]) -> None:
@@ -49,4 +55,5 @@ def enter(argv: Sequence[str]) -> None:
         return
     start = START.format(folder=str(Path(__file__).parents[1]))
     os.environ[MARK] = str(os.getuid())
+    os.environ[PROGRAM] = program()
     os.execv(unshare, [unshare, *ENTER, sys.executable, "-c", start, *argv])

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from rootfs_kit import Run
+from rootfs_kit import Tool
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="chroot(2) needs root")
 
@@ -18,41 +18,39 @@ def in_root(root: Path, *command: str) -> str:
 
 
 @as_root
-def test_a_dynamic_program_runs_with_its_libraries(rootfs: Run, busybox_root: Path) -> None:
-    done = rootfs("add", busybox_root, "/usr/bin/bash")
+def test_a_dynamic_program_runs_with_its_libraries(tool: Tool, busybox_root: Path) -> None:
+    done = tool("add", busybox_root, "/usr/bin/bash")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert in_root(busybox_root, "/usr/bin/bash", "-c", "echo $((6 * 7))") == "42\n"
 
 
 @as_root
-def test_a_script_brings_its_interpreter(rootfs: Run, busybox_root: Path, tmp_path: Path) -> None:
+def test_a_script_brings_its_interpreter(tool: Tool, busybox_root: Path, tmp_path: Path) -> None:
     script = tmp_path / "hello"
     script.write_text("#!/bin/bash\necho ${BASH_VERSION:+bash}\n")
     script.chmod(0o755)
 
-    done = rootfs("add", busybox_root, script, "--to", "/opt/bin/")
+    done = tool("add", busybox_root, script, "--to", "/opt/bin/")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert in_root(busybox_root, "/opt/bin/hello") == "bash\n"
 
 
-def test_a_static_program_brings_nothing_else(rootfs: Run, busybox_root: Path) -> None:
-    done = rootfs("add", busybox_root, "/bin/busybox", "--to", "/usr/bin/again")
+def test_a_static_program_brings_nothing_else(tool: Tool, busybox_root: Path) -> None:
+    done = tool("add", busybox_root, "/bin/busybox", "--to", "/usr/bin/again")
 
     assert (done.returncode, done.stdout) == (0, "/usr/bin/again\n")
     assert not (busybox_root / "lib64").exists()
 
 
-def test_a_folder_keeps_its_links_and_modes(
-    rootfs: Run, busybox_root: Path, tmp_path: Path
-) -> None:
+def test_a_folder_keeps_its_links_and_modes(tool: Tool, busybox_root: Path, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "deep").mkdir(parents=True)
     (tree / "deep/data").write_text("1")
     (tree / "link").symlink_to("deep/data")
 
-    done = rootfs("add", busybox_root, tree)
+    done = tool("add", busybox_root, tree)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert (busybox_root / "opt/tree/deep/data").read_text() == "1"
@@ -60,13 +58,13 @@ def test_a_folder_keeps_its_links_and_modes(
 
 
 def test_a_link_in_the_root_cannot_lead_the_copy_out(
-    rootfs: Run, busybox_root: Path, tmp_path: Path
+    tool: Tool, busybox_root: Path, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (busybox_root / "trap").symlink_to(outside)
 
-    done = rootfs("add", busybox_root, "/bin/busybox", "--to", "/trap/x")
+    done = tool("add", busybox_root, "/bin/busybox", "--to", "/trap/x")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert list(outside.iterdir()) == []
@@ -74,11 +72,11 @@ def test_a_link_in_the_root_cannot_lead_the_copy_out(
 
 
 def test_a_missing_file_changes_nothing_and_hints_at_the_program(
-    rootfs: Run, busybox_root: Path
+    tool: Tool, busybox_root: Path
 ) -> None:
     before = sorted(busybox_root.rglob("*"))
 
-    done = rootfs("add", busybox_root, "/bin/busybox", "env")
+    done = tool("add", busybox_root, "/bin/busybox", "env")
 
     assert done.returncode == 1
     assert done.stderr == (
@@ -87,8 +85,8 @@ def test_a_missing_file_changes_nothing_and_hints_at_the_program(
     assert sorted(busybox_root.rglob("*")) == before
 
 
-def test_the_host_itself_is_no_target(rootfs: Run) -> None:
-    done = rootfs("add", "/", "/bin/busybox")
+def test_the_host_itself_is_no_target(tool: Tool) -> None:
+    done = tool("add", "/", "/bin/busybox")
 
     assert done.returncode == 1
     assert done.stderr.startswith("timens-rootfs: add: /: is the root of this host\n")

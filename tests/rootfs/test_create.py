@@ -4,7 +4,7 @@
 import stat
 from pathlib import Path
 
-from rootfs_kit import Run, names_in
+from rootfs_kit import Tool, names_in
 
 
 def test_busybox_root_has_its_commands_and_mount_points(busybox_root: Path) -> None:
@@ -17,18 +17,18 @@ def test_nothing_is_left_beside_a_new_root(busybox_root: Path) -> None:
     assert names_in(busybox_root.parent) == ["root"]
 
 
-def test_a_folder_with_content_is_refused_and_kept(rootfs: Run, tmp_path: Path) -> None:
+def test_a_folder_with_content_is_refused_and_kept(tool: Tool, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("keep me")
 
-    done = rootfs("create", tmp_path, "--from", "busybox")
+    done = tool("create", tmp_path, "--from", "busybox")
 
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == f"timens-rootfs: create: {tmp_path}: is not empty"
     assert (tmp_path / "mine").read_text() == "keep me"
 
 
-def test_a_missing_parent_folder_is_named(rootfs: Run, tmp_path: Path) -> None:
-    done = rootfs("create", tmp_path / "no/root", "--from", "busybox")
+def test_a_missing_parent_folder_is_named(tool: Tool, tmp_path: Path) -> None:
+    done = tool("create", tmp_path / "no/root", "--from", "busybox")
 
     assert done.returncode == 1
     assert f"{tmp_path / 'no'}: No such file or directory" in done.stderr
