@@ -2,14 +2,12 @@
 #include "steps/id_maps.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/helper.h"
 #include "base/text.h"
 
 /* "All ids as they are" means: all that we have ourselves, which is less inside a container. */
@@ -69,38 +67,19 @@ int id_maps_write(pid_t pid, const struct id_map *users, const struct id_map *gr
 
 static int run_helper(const char *helper, pid_t pid, const struct id_map *map, struct err *e)
 {
-	char words[ID_MAP_TEXT], pid_word[12], *argv[3 + 3 * ID_RANGES_MAX], *rest = words;
-	size_t n = 0;
-	int status;
-	pid_t child;
+	char words[ID_MAP_TEXT], pid_word[12], *rest = words;
+	const char *argv[3 + 3 * ID_RANGES_MAX] = { helper, pid_word };
+	size_t n = 2;
+	int r;
 
 	snprintf(pid_word, sizeof pid_word, "%d", pid);
 	words[id_map_format(map, ' ', words) - 1] = '\0';
-	argv[n++] = (char *)helper;
-	argv[n++] = pid_word;
 	while ((argv[n] = text_next_field(&rest, ' ')) != NULL)
 		n++;
-
-	child = vfork();
-	if (child < 0)
-		return err_set(e, errno, "cannot start %s", helper);
-	if (child == 0) {
-		sigset_t none;
-
-		(void)sigemptyset(&none); /* cannot fail */
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		execvp(helper, argv);
-		_exit(127);
-	}
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return err_set(e, errno, "cannot wait for %s", helper);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	(void)err_set(e, EPERM, "%s refused or could not run", helper);
-	return err_hint(e,
-			"it says why above; the package is uidmap, the ranges are in /etc/subuid "
-			"and /etc/subgid");
+	r = helper_run(argv, e);
+	return r == 0 ? 0
+		      : err_hint(e, "the package is uidmap, the ranges are in /etc/subuid and "
+				    "/etc/subgid; --map-users self does without");
 }
 
 int id_maps_write_by_helper(pid_t pid, const struct id_map *users, const struct id_map *groups,
