@@ -39,7 +39,7 @@ void console_poll(const struct console *k, struct pollfd polls[static CONSOLE_PO
 		master_events |= POLLOUT;
 	polls[0] = (struct pollfd){ .fd = k->master, .events = master_events };
 	polls[1] = (struct pollfd){
-		.fd = k->input_ended || k->pending > 0 ? -1 : STDIN_FILENO,
+		.fd = k->master < 0 || k->input_ended || k->pending > 0 ? -1 : STDIN_FILENO,
 		.events = POLLIN,
 	};
 }

@@ -11,8 +11,8 @@
 #include <termios.h>
 
 struct console {
-	int master;	      /* our end of the container's terminal; -1: there is none */
-	bool raw;	      /* the caller's terminal was made raw; undo gives it back */
+	int master;           /* our end of the container's terminal; -1: there is none */
+	bool raw;             /* the caller's terminal was made raw; undo gives it back */
 	struct termios saved; /* what it was */
 	bool input_ended;
 	size_t pending; /* bytes read from the caller that the container has not taken yet */

@@ -13,119 +13,19 @@
 #include "engine/init.h"
 #include "engine/journal.h"
 #include "engine/plan.h"
+#include "engine/wants.h"
 #include "model/container_spec.h"
 #include "steps/clock_offsets.h"
 #include "steps/devices.h"
 #include "steps/mounts.h"
 #include "steps/namespaces.h"
+#include "steps/overlay.h"
 #include "steps/privileges.h"
 #include "steps/rootfs.h"
+#include "steps/terminal.h"
 #include "steps/seccomp.h"
 
 static const char *const nothing[] = { NULL };
-
-static bool wants_user_namespace(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWUSER);
-}
-
-static bool wants_time_namespace(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWTIME);
-}
-
-static bool wants_cgroup_namespace(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWCGROUP);
-}
-
-static bool wants_loopback(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWNET);
-}
-
-static bool wants_private_mounts(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWNS);
-}
-
-static bool wants_hostname(const struct container_spec *spec)
-{
-	return spec->hostname != NULL;
-}
-
-static bool wants_session(const struct container_spec *spec)
-{
-	return spec->new_session || spec->terminal;
-}
-
-static bool wants_join(const struct container_spec *spec)
-{
-	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
-		if (k != NS_USER && k != NS_PID && spec->join[k] != NULL)
-			return true;
-	return false;
-}
-
-static bool wants_root(const struct container_spec *spec)
-{
-	return spec->root != NULL;
-}
-
-static bool wants_mounts(const struct container_spec *spec)
-{
-	return spec->mount_count > 0;
-}
-
-static bool wants_devices(const struct container_spec *spec)
-{
-	return spec->root != NULL && spec->dev == TREE_OCI;
-}
-
-static bool wants_masks(const struct container_spec *spec)
-{
-	return spec->root != NULL && (spec->proc == TREE_OCI || spec->sys == TREE_OCI);
-}
-
-static bool wants_bound(const struct container_spec *spec)
-{
-	return ~spec->capabilities != 0;
-}
-
-static bool wants_ids(const struct container_spec *spec)
-{
-	return spec->set_ids;
-}
-
-static bool wants_limit(const struct container_spec *spec)
-{
-	return ~spec->capabilities != 0 || spec->ambient != 0;
-}
-
-static bool wants_no_new_privileges(const struct container_spec *spec)
-{
-	return spec->no_new_privs;
-}
-
-static bool wants_filter_early(const struct container_spec *spec)
-{
-	return spec->filter != NULL && !spec->no_new_privs;
-}
-
-static bool wants_filter_late(const struct container_spec *spec)
-{
-	return spec->filter != NULL && spec->no_new_privs;
-}
-
-static bool wants_workdir(const struct container_spec *spec)
-{
-	return spec->workdir != NULL;
-}
-
-static bool wants_init(const struct container_spec *spec)
-{
-	return spec->init;
-}
 
 static int wait_for_maps(struct container *c, struct err *e)
 {
@@ -190,7 +90,30 @@ static int make_mounts_private(struct container *c, struct err *e)
 
 static int attach_root(struct container *c, struct err *e)
 {
-	return rootfs_attach(c->spec->root, &c->root, e);
+	const struct container_spec *s = c->spec;
+	int r = c->root < 0 ? rootfs_open(s->root, &c->root, e)
+			    : 0; /* else the host has opened it */
+
+	if (r < 0 || s->overlay != OVERLAY_NONE) /* an overlay takes it as it is, for a layer */
+		return r;
+	return rootfs_attach(c->root, s->root, s->read_only, e);
+}
+
+static int mount_overlay(struct container *c, struct err *e)
+{
+	const struct container_spec *s = c->spec;
+
+	return overlay_mount(&c->root, s->root, s->overlay_dir, creates(s, CLONE_NEWUSER), e);
+}
+
+static int make_terminal(struct container *c, struct err *e)
+{
+	return terminal_make(c->root, c->spec->uid, &c->terminal, e);
+}
+
+static int seal_root(struct container *c, struct err *e)
+{
+	return rootfs_seal(c->root, e);
 }
 
 static int make_mounts(struct container *c, struct err *e)
@@ -340,11 +263,16 @@ static const struct step child_steps[] = {
 	{ "propagation", "else our mounts would appear on the host", wants_private_mounts,
 	  make_mounts_private },
 	{ "root filesystem", "becomes a mount, as pivot_root demands", wants_root, attach_root },
+	{ "overlay", "takes all changes from here on", wants_overlay, mount_overlay },
 	{ "mounts", "while the host's files can still be seen", wants_mounts, make_mounts },
 	{ "devices", "bound from the host, as nobody may make them here", wants_devices,
 	  make_devices },
+	{ "terminal", "its devpts is mounted, and the session has none yet", wants_terminal,
+	  make_terminal },
 	{ "mask paths", "nothing is mounted on /proc and /sys after this", wants_masks,
 	  mask_paths },
+	{ "read-only root", "every place to mount something on has been made", wants_sealed_root,
+	  seal_root },
 	{ "pivot root", "the host's files are gone from here on", wants_root, enter_root },
 	/* ---- below this line privileges only shrink ------------------------------------- */
 	{ "seccomp filter", "needs a capability without no_new_privs", wants_filter_early,

@@ -10,54 +10,64 @@
 #include "engine/journal.h"
 #include "engine/plan.h"
 #include "engine/supervise.h"
+#include "engine/wants.h"
 #include "model/container_spec.h"
+#include "steps/announce.h"
 #include "steps/clock_offsets.h"
 #include "steps/id_maps.h"
 #include "steps/namespaces.h"
+#include "steps/pasta.h"
+#include "steps/resources.h"
+#include "steps/rootfs.h"
 
 enum { EXIT_NOT_STARTED = 125 };
-
-static bool wants_user_namespace(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWUSER);
-}
-
-static bool wants_time_namespace(const struct container_spec *spec)
-{
-	return creates(spec, CLONE_NEWTIME);
-}
-
-static bool wants_timeline(const struct container_spec *spec)
-{
-	return spec->timeline != NULL;
-}
-
-static bool joins(const struct container_spec *spec)
-{
-	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
-		if (spec->join[k] != NULL)
-			return true;
-	return false;
-}
-
-static bool joins_by_clone(const struct container_spec *spec)
-{
-	return spec->join[NS_USER] != NULL || spec->join[NS_PID] != NULL;
-}
-
-static bool wants_limits(const struct container_spec *spec)
-{
-	return limits_any(&spec->limits);
-}
-
-static bool wants_gate(const struct container_spec *spec)
-{
-	return spec->sync_fd >= 0;
-}
 
 static int check_clock_bounds(struct container *c, struct err *e)
 {
 	return clock_offsets_check(&c->spec->clocks, e);
+}
+
+static int take_name(struct container *c, struct err *e)
+{
+	return announce_take_name(c->spec->name, &c->name_lock, e);
+}
+
+static int open_root(struct container *c, struct err *e)
+{
+	return rootfs_open(c->spec->root, &c->root, e);
+}
+
+static int map_root(struct container *c, struct err *e)
+{
+	return rootfs_map_ids(c->root, c->pid, e);
+}
+
+static int limit_process(struct container *c, struct err *e)
+{
+	const struct container_spec *s = c->spec;
+	int r = resources_limit(c->pid, s->rlimits, s->rlimit_count, e);
+
+	if (r == 0 && s->oom_score_adj != KEEP_OOM_SCORE)
+		r = resources_set_oom_score(c->pid, s->oom_score_adj, e);
+	return r;
+}
+
+static int connect_by_pasta(struct container *c, struct err *e)
+{
+	return pasta_connect(c->pid, &c->pasta, e);
+}
+
+static int announce(struct container *c, struct err *e)
+{
+	int r = 0;
+
+	if (c->spec->pid_file != NULL) {
+		r = announce_pid_file(c->spec->pid_file, c->pid, e);
+		c->wrote_pid_file = r == 0;
+	}
+	if (r == 0 && c->spec->info_fd >= 0)
+		r = announce_info(c->spec->info_fd, c->pid, e);
+	return r;
 }
 
 static int open_channel(struct container *c, struct err *e)
@@ -164,22 +174,32 @@ static int begin_timeline(struct container *c, struct err *e)
 static const struct step host_steps[] = {
 	{ "clock bounds", "a clock that cannot start is refused before anything is made",
 	  wants_time_namespace, check_clock_bounds },
+	{ "name", "taken before anything is made, and given back by the kernel", wants_name,
+	  take_name },
 	{ "signals", "none may be lost between now and the wait below", NULL,
 	  supervise_block_signals },
-	{ "open namespaces", "their paths are the host's, inside they mean nothing", joins,
+	{ "open namespaces", "their paths are the host's, inside they mean nothing", wants_any_join,
 	  open_namespaces },
 	{ "cgroup", "limits hold from the first moment; a guard removes it even after our SIGKILL",
 	  wants_limits, make_cgroup },
 	{ "join user and pid", "what the clone creates belongs to the user namespace we are in",
-	  joins_by_clone, join_before_clone },
+	  wants_join_by_clone, join_before_clone },
+	{ "open root", "only we can map the owners of its files, and the child inherits it",
+	  wants_mapped_root, open_root },
 	{ "channel", "the two processes talk from the first moment", NULL, open_channel },
 	{ "clone", "all new namespaces at once, except time and cgroup", NULL, clone_container },
 	{ "limits", "the child waits for its id maps, it has used nothing yet", wants_limits,
 	  apply_limits },
 	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,
 	  write_id_maps },
+	{ "process limits", "inside, nobody may raise one", wants_process_limits, limit_process },
+	{ "map root", "the maps are there, and the child has not mounted it yet", wants_mapped_root,
+	  map_root },
 	{ "mapped", "lets the child go on", NULL, send_mapped },
 	{ "set-up", "the child works through its own table", NULL, wait_for_ready },
+	{ "pasta", "the network namespace is ready, and nobody uses it yet", wants_pasta,
+	  connect_by_pasta },
+	{ "announce", "all that can be told is final", wants_announcement, announce },
 	{ "start gate", "whoever holds the gate may still prepare something", wants_gate,
 	  wait_at_gate },
 	{ "timeline", "time is reserved on disk before anyone inside can read a clock",

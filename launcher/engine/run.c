@@ -23,6 +23,10 @@ static void undo(struct container *c)
 		while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
 			;
 	}
+	pasta_end(&c->pasta);
+	console_end(&c->console);
+	if (c->wrote_pid_file)
+		(void)unlink(c->spec->pid_file); /* somebody may have been faster */
 	if (cgroup_remove(&c->cgroup, &e) < 0)
 		log_warning("%s: %s", e.text, strerror(e.code));
 	(void)sigprocmask(SIG_SETMASK, &c->caller_mask, NULL); /* cannot fail */
@@ -36,6 +40,7 @@ int container_run(const struct container_spec *spec, int *ret_status, struct err
 		.child_channel = -1,
 		.root = -1,
 		.terminal = -1,
+		.console.master = -1,
 		.name_lock = -1,
 	};
 	int r;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -61,34 +62,63 @@ static bool wants_signal(const struct container *c, const struct signalfd_siginf
 	return s->ssi_code != SI_KERNEL || c->spec->new_session || c->spec->terminal;
 }
 
+/* True if from now on the container has --kill-timeout to live. */
+static bool pass_on(struct container *c, const struct signalfd_siginfo *s)
+{
+	if (s->ssi_signo == SIGWINCH && c->terminal >= 0)
+		console_copy_size(&c->console);
+	if (s->ssi_signo == SIGCHLD || !wants_signal(c, s))
+		return false;
+	(void)kill(c->pid, (int)s->ssi_signo); /* it may just have ended */
+	return s->ssi_signo == SIGTERM && c->spec->kill_timeout_ms >= 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* For poll(2): -1 is "for ever". */
+static int remaining_ms(int64_t deadline_ms)
+{
+	int64_t left = deadline_ms < 0 ? -1 : deadline_ms - now_ms();
+
+	return (int)(deadline_ms >= 0 && left < 0 ? 0 : left);
+}
+
 int supervise_wait(struct container *c, struct err *e)
 {
 	struct journal *timeline = c->spec->timeline;
 	autoclose int signals = -1;
-	int timeout_ms = -1, r = open_signals(&signals, e);
+	int64_t deadline_ms = -1;
+	int r = open_signals(&signals, e);
 
 	if (r < 0)
 		return r;
+	if (c->terminal >= 0)
+		console_start(&c->console, c->terminal);
 	while (!reap(c)) {
-		struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
-					{ .fd = timeline ? timeline->alarm : -1,
-					  .events = POLLIN } };
+		struct pollfd fds[2 + CONSOLE_POLLS] = {
+			{ .fd = signals, .events = POLLIN },
+			{ .fd = timeline ? timeline->alarm : -1, .events = POLLIN },
+		};
 		struct signalfd_siginfo s;
 
-		r = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+		console_poll(&c->console, fds + 2);
+		r = poll(fds, sizeof fds / sizeof *fds, remaining_ms(deadline_ms));
 		if (fds[1].revents != 0)
 			journal_tick(timeline);
-		if (r == 0) {
+		if (deadline_ms >= 0 && remaining_ms(deadline_ms) == 0) {
 			(void)kill(c->pid, SIGKILL); /* it may just have ended */
-			timeout_ms = -1;
+			deadline_ms = -1;
 		}
-		if (r <= 0 || read(signals, &s, sizeof s) != sizeof s)
-			continue;
-		if (s.ssi_signo == SIGCHLD || !wants_signal(c, &s))
-			continue;
-		(void)kill(c->pid, (int)s.ssi_signo); /* it may just have ended */
-		if (s.ssi_signo == SIGTERM)
-			timeout_ms = c->spec->kill_timeout_ms;
+		if (r > 0 && c->terminal >= 0)
+			console_move(&c->console, fds + 2);
+		if (read(signals, &s, sizeof s) == sizeof s && pass_on(c, &s))
+			deadline_ms = now_ms() + c->spec->kill_timeout_ms;
 	}
 	return 0;
 }

@@ -6,73 +6,46 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "front/accounts.h"
 #include "front/request.h"
-
-#define BIT(cap) (UINT64_C(1) << (cap))
+#include "model/capability.h"
 
 /* What container engines leave to root inside; CAP_SYS_TIME is not among them. */
 static const uint64_t default_capabilities =
-	BIT(CAP_AUDIT_WRITE) | BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) |
-	BIT(CAP_FSETID) | BIT(CAP_KILL) | BIT(CAP_MKNOD) | BIT(CAP_NET_BIND_SERVICE) |
-	BIT(CAP_NET_RAW) | BIT(CAP_SETFCAP) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP) | BIT(CAP_SETUID) |
-	BIT(CAP_SYS_CHROOT);
+	CAPABILITY_BIT(CAP_AUDIT_WRITE) | CAPABILITY_BIT(CAP_CHOWN) |
+	CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER) | CAPABILITY_BIT(CAP_FSETID) |
+	CAPABILITY_BIT(CAP_KILL) | CAPABILITY_BIT(CAP_MKNOD) |
+	CAPABILITY_BIT(CAP_NET_BIND_SERVICE) | CAPABILITY_BIT(CAP_NET_RAW) |
+	CAPABILITY_BIT(CAP_SETFCAP) | CAPABILITY_BIT(CAP_SETGID) | CAPABILITY_BIT(CAP_SETPCAP) |
+	CAPABILITY_BIT(CAP_SETUID) | CAPABILITY_BIT(CAP_SYS_CHROOT);
 
-enum { PASSWD_NAME, PASSWD_PASSWORD, PASSWD_ID };
-
-/* The caller's name in /etc/passwd, as /etc/subuid may use it.  getpwuid(3) would need the
- * shared libraries of nsswitch. */
-static bool name_of(uid_t uid, char *ret_name, size_t size)
-{
-	FILE *file = fopen("/etc/passwd", "re");
-	autofree char *line = NULL;
-	size_t capacity = 0;
-	bool found = false;
-
-	while (file != NULL && !found && getline(&line, &capacity, file) > 0) {
-		char *rest = line, *field[3];
-		uint64_t id;
-
-		for (int i = PASSWD_NAME; i <= PASSWD_ID; i++)
-			field[i] = text_next_field(&rest, ':');
-		found = field[PASSWD_ID] != NULL &&
-			text_to_number(field[PASSWD_ID], UINT32_MAX, &id) && id == uid &&
-			strlen(field[PASSWD_NAME]) < size;
-		if (found)
-			strcpy(ret_name, field[PASSWD_NAME]);
-	}
-	if (file != NULL)
-		(void)fclose(file); /* was only read */
-	return found;
-}
-
-/* Adds the caller's ranges of a subuid(5) file after the ids that map already has. */
-static int add_ranges(const char *path, const char *name, struct id_map *map, struct err *e)
+/* Adds the caller's ranges of a subuid(5) file, inside from id next on. */
+static int add_ranges(const char *path, uint32_t next, struct id_map *map, struct err *e)
 {
 	FILE *file = fopen(path, "re");
 	autofree char *line = NULL;
 	size_t capacity = 0;
-	uint32_t next = 1;
-	char number[12];
+	char name[64] = "", number[12];
 	int r = 0;
 
+	(void)accounts_name_of(getuid(), name, sizeof name); /* else the number must be there */
 	snprintf(number, sizeof number, "%u", getuid());
 	while (file != NULL && r == 0 && getline(&line, &capacity, file) > 0) {
-		char *rest = line, *owner;
+		char *rest = line, *owner, *start;
 		uint64_t first, count;
 
 		line[strcspn(line, "\n")] = '\0';
 		owner = text_next_field(&rest, ':');
-		if (strcmp(owner, name) != 0 && strcmp(owner, number) != 0)
-			continue;
-		if (rest == NULL ||
-		    !text_to_number(text_next_field(&rest, ':'), UINT32_MAX, &first) ||
-		    rest == NULL || !text_to_number(rest, UINT32_MAX, &count) ||
-		    map->count == ID_RANGES_MAX)
+		start = text_next_field(&rest, ':');
+		if ((strcmp(owner, name) != 0 && strcmp(owner, number) != 0) || rest == NULL ||
+		    !text_to_number(start, UINT32_MAX, &first) ||
+		    !text_to_number(rest, UINT32_MAX, &count) || map->count == ID_RANGES_MAX)
 			continue; /* newuidmap would not read it either */
 		r = id_map_add(map, (struct id_range){ next, (uint32_t)first, (uint32_t)count }, e);
 		next += (uint32_t)count;
@@ -82,27 +55,122 @@ static int add_ranges(const char *path, const char *name, struct id_map *map, st
 	return r;
 }
 
-static int map_ourselves(struct container_spec *s, struct err *e)
+static void map_self(struct container_spec *s)
 {
-	char name[64] = "";
+	s->users = (struct id_map){ .count = 1, .ranges = { { 0, geteuid(), 1 } } };
+	s->groups = (struct id_map){ .count = 1, .ranges = { { 0, getegid(), 1 } } };
+}
+
+/* Root gets its ranges from 0 on; others are 0 themselves and have their ranges above. */
+static int map_ranges(struct container_spec *s, struct err *e)
+{
+	uint32_t from = geteuid() == 0 ? 0 : 1;
+	int r;
+
+	map_self(s);
+	if (from == 0)
+		s->users.count = s->groups.count = 0;
+	r = add_ranges("/etc/subuid", from, &s->users, e);
+	return r < 0 ? r : add_ranges("/etc/subgid", from, &s->groups, e);
+}
+
+static bool is_self(const struct id_map *map, uint32_t own)
+{
+	return map->count == 1 && map->ranges[0].count == 1 && map->ranges[0].outside == own;
+}
+
+static int map_by_options(struct request *q, struct err *e)
+{
+	struct container_spec *s = &q->spec;
+	const char *users = q->map_users != NULL ? q->map_users : q->map_groups;
+	const char *groups = q->map_groups != NULL ? q->map_groups : users;
+	int r;
+
+	if (strcmp(users, "self") == 0) {
+		map_self(s);
+		return 0;
+	}
+	if (strcmp(users, "auto") == 0) {
+		r = map_ranges(s, e);
+		if (r == 0 && (s->users.count < 1 + (geteuid() != 0) ||
+			       s->groups.count < 1 + (geteuid() != 0))) {
+			(void)err_set(e, EINVAL,
+				      "no ranges for user %u in /etc/subuid and "
+				      "/etc/subgid",
+				      getuid());
+			return err_hint(e,
+					"root adds them with usermod --add-subuids 100000-165535 "
+					"--add-subgids 100000-165535 USER");
+		}
+		return r;
+	}
+	r = id_map_parse(users, &s->users, e);
+	return r < 0 ? r : id_map_parse(groups, &s->groups, e);
+}
+
+static int choose_maps(struct request *q, struct err *e)
+{
+	struct container_spec *s = &q->spec;
 	int r = 0;
 
-	if (geteuid() == 0) {
+	if (q->map_users != NULL || q->map_groups != NULL) {
+		r = map_by_options(q, e);
+	} else if (geteuid() == 0) {
 		struct id_range all = { 0, 0, UINT32_MAX };
 
 		s->users = s->groups = (struct id_map){ .count = 1, .ranges = { all } };
-		return 0;
+	} else {
+		r = map_ranges(s, e);
+		if (s->users.count == 1 || s->groups.count == 1)
+			map_self(s);
 	}
-	(void)name_of(getuid(), name, sizeof name);
-	s->users = (struct id_map){ .count = 1, .ranges = { { 0, geteuid(), 1 } } };
-	s->groups = (struct id_map){ .count = 1, .ranges = { { 0, getegid(), 1 } } };
-	r = add_ranges("/etc/subuid", name, &s->users, e);
-	if (r == 0)
-		r = add_ranges("/etc/subgid", name, &s->groups, e);
-	s->map_by_helper = s->users.count > 1 && s->groups.count > 1;
-	if (!s->map_by_helper)
-		s->users.count = s->groups.count = 1;
-	s->deny_setgroups = !s->map_by_helper;
+	if (geteuid() != 0) {
+		s->map_by_helper =
+			!is_self(&s->users, geteuid()) || !is_self(&s->groups, getegid());
+		s->deny_setgroups = !s->map_by_helper;
+	}
+	return r;
+}
+
+/* A root that belongs to nobody inside gets an idmapped mount; the kernel lets only root do it. */
+static void choose_idmap(struct request *q)
+{
+	struct container_spec *s = &q->spec;
+	struct stat root;
+
+	if (geteuid() != 0 || q->root < 0 || !creates(s, CLONE_NEWUSER) ||
+	    id_map_is_identity(&s->users) || fstat(q->root, &root) < 0)
+		return;
+	s->idmap_root = true;
+	for (unsigned int i = 0; i < s->users.count; i++)
+		if (root.st_uid >= s->users.ranges[i].outside &&
+		    root.st_uid - s->users.ranges[i].outside < s->users.ranges[i].count)
+			s->idmap_root = false;
+}
+
+static int choose_ids(struct request *q, struct err *e)
+{
+	struct container_spec *s = &q->spec;
+	autofree char *user = q->user != NULL ? strdup(q->user) : NULL;
+	autofree char *groups = q->groups != NULL ? strdup(q->groups) : NULL;
+	char *rest = user, *more = groups, *name = text_next_field(&rest, ':');
+	const char *group = q->group != NULL ? q->group : rest;
+	int r = 0;
+
+	s->set_ids = q->only == 0 || user != NULL || group != NULL || groups != NULL;
+	if (q->only != 0 && s->set_ids && !creates(s, CLONE_NEWUSER)) {
+		s->uid = getuid();
+		s->gid = getgid();
+	}
+	if (name != NULL)
+		r = accounts_find_user(q->root, name, &s->uid, &s->gid, e);
+	if (r == 0 && group != NULL)
+		r = accounts_find_group(q->root, group, &s->gid, e);
+	while (r == 0 && (name = text_next_field(&more, ',')) != NULL) {
+		if (s->group_count == GROUPS_MAX)
+			return err_set(e, EINVAL, "--groups names more than %d groups", GROUPS_MAX);
+		r = accounts_find_group(q->root, name, &s->group_list[s->group_count++], e);
+	}
 	return r;
 }
 
@@ -112,9 +180,20 @@ int identity_complete(struct request *q, struct err *e)
 	int r = 0;
 
 	if (creates(s, CLONE_NEWUSER))
-		r = map_ourselves(s, e);
+		r = choose_maps(q, e);
+	else if (q->map_users != NULL || q->map_groups != NULL)
+		r = err_set(e, EINVAL, "--map-users and --map-groups need a new user namespace");
+	if (r == 0)
+		r = choose_ids(q, e);
+	if (r < 0)
+		return r;
+	choose_idmap(q);
 	/* --only adds namespaces to the caller and takes nothing away. */
 	s->capabilities = q->only != 0 ? UINT64_MAX : default_capabilities;
-	s->set_ids = q->only == 0;
-	return r;
+	s->capabilities = (s->capabilities & ~q->cap_drop) | q->cap_add;
+	/* Root regains its capabilities at exec, others only those that are ambient. */
+	s->ambient = s->uid != 0 ? q->cap_add : 0;
+	/* The groups of a joined user namespace may be frozen. */
+	s->deny_setgroups |= s->join[NS_USER] != NULL;
+	return 0;
 }

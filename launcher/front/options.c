@@ -6,54 +6,14 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "front/clock_options.h"
 #include "front/request.h"
-
-/* The mount namespace we are in when a path is used has another working directory. */
-static int absolute(const char *path, const char **ret_path, struct err *e)
-{
-	char cwd[PATH_MAX], *joined;
-
-	*ret_path = path;
-	if (path[0] == '/')
-		return 0;
-	if (getcwd(cwd, sizeof cwd) == NULL)
-		return err_set(e, errno, "cannot tell the working directory");
-	if (asprintf(&joined, "%s/%s", cwd, path) < 0)
-		return err_set(e, ENOMEM, "cannot keep the path %s", path);
-	*ret_path = joined; /* lives as long as the process, like argv */
-	return 0;
-}
-
-static int add_bind(struct request *q, char *value, unsigned long flags, struct err *e)
-{
-	struct mount *m = &q->spec.mounts[q->spec.mount_count];
-	char *rest = value;
-
-	*m = (struct mount){ .flags = flags };
-	value = text_next_field(&rest, ':');
-	m->target = rest != NULL ? rest : value;
-	if (*value == '\0' || *m->target == '\0')
-		return err_set(e, EINVAL, "an empty path, but SRC:DST is needed");
-	q->spec.mount_count++;
-	return absolute(value, &m->source, e);
-}
-
-static int note_bind(struct request *q, char *value, struct err *e)
-{
-	return add_bind(q, value, 0, e);
-}
-
-static int note_ro_bind(struct request *q, char *value, struct err *e)
-{
-	return add_bind(q, value, MS_RDONLY, e);
-}
+#include "front/root_options.h"
+#include "model/capability.h"
 
 static int note_share(struct request *q, char *value, struct err *e)
 {
@@ -67,20 +27,6 @@ static int note_share(struct request *q, char *value, struct err *e)
 static int note_only(struct request *q, char *value, struct err *e)
 {
 	return namespaces_parse(value, &q->only, e);
-}
-
-static int note_hostname(struct request *q, char *value, struct err *e)
-{
-	(void)e;
-	q->spec.hostname = value;
-	return 0;
-}
-
-static int note_workdir(struct request *q, char *value, struct err *e)
-{
-	(void)e;
-	q->spec.workdir = value;
-	return 0;
 }
 
 static int note_seccomp(struct request *q, char *value, struct err *e)
@@ -106,22 +52,6 @@ static int note_pids(struct request *q, char *value, struct err *e)
 	return limits_parse_pids(value, &q->spec.limits.pids, e);
 }
 
-static int note_no_init(struct request *q, char *value, struct err *e)
-{
-	(void)value;
-	(void)e;
-	q->no_init = true;
-	return 0;
-}
-
-static int note_explain(struct request *q, char *value, struct err *e)
-{
-	(void)value;
-	(void)e;
-	q->explain = true;
-	return 0;
-}
-
 static int note_verbose(struct request *q, char *value, struct err *e)
 {
 	(void)q;
@@ -131,44 +61,164 @@ static int note_verbose(struct request *q, char *value, struct err *e)
 	return 0;
 }
 
-static int note_help(struct request *q, char *value, struct err *e)
+static int note_capabilities(char *list, uint64_t *bits, struct err *e)
 {
-	(void)value;
-	(void)e;
-	q->help = true;
+	char *name;
+
+	while ((name = text_next_field(&list, ',')) != NULL) {
+		uint64_t bit;
+		int r = capability_parse(name, &bit, e);
+
+		if (r < 0)
+			return r;
+		*bits |= bit;
+	}
 	return 0;
 }
 
-static int note_version(struct request *q, char *value, struct err *e)
+static int note_cap_add(struct request *q, char *value, struct err *e)
 {
-	(void)value;
-	(void)e;
-	q->version = true;
+	return note_capabilities(value, &q->cap_add, e);
+}
+
+static int note_cap_drop(struct request *q, char *value, struct err *e)
+{
+	return note_capabilities(value, &q->cap_drop, e);
+}
+
+static int note_env(struct request *q, char *value, struct err *e)
+{
+	if (*value == '\0' || *value == '=')
+		return err_set(e, EINVAL, "'%s' has no name", value);
+	q->env[q->env_count++] = value;
 	return 0;
 }
+
+static int note_env_file(struct request *q, char *value, struct err *e)
+{
+	if (asprintf(&q->env[q->env_count], "=%s", value) < 0)
+		return err_set(e, ENOMEM, "cannot keep the path %s", value);
+	q->env_count++;
+	return 0;
+}
+
+static int note_rlimit(struct request *q, char *value, struct err *e)
+{
+	struct container_spec *s = &q->spec;
+
+	if (s->rlimit_count == RLIMITS_MAX)
+		return err_set(e, EINVAL, "more than %d limits", RLIMITS_MAX);
+	return rlimit_parse(value, &s->rlimits[s->rlimit_count++], e);
+}
+
+static int note_oom_score_adj(struct request *q, char *value, struct err *e)
+{
+	uint64_t score;
+
+	if (!text_to_number(value + (*value == '-'), 1000, &score))
+		return err_set(e, EINVAL, "'%s' is not a number from -1000 to 1000", value);
+	q->spec.oom_score_adj = *value == '-' ? -(int)score : (int)score;
+	return 0;
+}
+
+static int note_join(struct request *q, char *value, struct err *e)
+{
+	size_t length = strcspn(value, "=");
+	enum namespace_kind k = namespace_find(value, (unsigned int)length);
+
+	if (k == NS_COUNT || value[length] == '\0') {
+		(void)err_set(e, EINVAL, "'%s' is not NS=PATH", value);
+		return err_hint(e, "for example time=/proc/1234/ns/time");
+	}
+	q->spec.join[k] = value + length + 1;
+	return 0;
+}
+
+static int note_fd(int *fd, const char *value, struct err *e)
+{
+	uint64_t number;
+
+	if (!text_to_number(value, INT_MAX, &number))
+		return err_set(e, EINVAL, "'%s' is not a file descriptor", value);
+	*fd = (int)number;
+	return 0;
+}
+
+static int note_info_fd(struct request *q, char *value, struct err *e)
+{
+	return note_fd(&q->spec.info_fd, value, e);
+}
+
+static int note_sync_fd(struct request *q, char *value, struct err *e)
+{
+	return note_fd(&q->spec.sync_fd, value, e);
+}
+
+static int note_kill_timeout(struct request *q, char *value, struct err *e)
+{
+	struct clock_offset d;
+	int r = clock_offset_parse(value, &d, e);
+
+	if (r < 0)
+		return r;
+	if (d.s < 0 || d.s > INT_MAX / 1000 - 1)
+		return err_set(e, ERANGE, "'%s' is not between 0 and 24 days", value);
+	q->spec.kill_timeout_ms = (int)d.s * 1000 + (int)(d.ns / 1000000);
+	return 0;
+}
+
+#define FIELD(member) NULL, offsetof(struct request, member)
 
 const struct option_row options[] = {
-	{ "offset", "D", "clocks", note_offset },
-	{ "boottime", "D", "clocks", note_boottime },
-	{ "monotonic", "D", "clocks", note_monotonic },
-	{ "uptime", "0|D|random", "clocks", note_uptime },
-	{ "near-wrap", "NAME[-D]|list", "clocks", note_near_wrap },
-	{ "timeline", "FILE", "clocks", note_timeline },
-	{ "timeline-mode", "pause|wall", "clocks", note_timeline_mode },
-	{ "bind", "SRC:DST", "root", note_bind },
-	{ "ro-bind", "SRC:DST", "root", note_ro_bind },
-	{ "hostname", "NAME", "identity", note_hostname },
-	{ "workdir", "PATH", "identity", note_workdir },
-	{ "seccomp", "FILE|unconfined", "privileges", note_seccomp },
-	{ "memory", "BYTES", "limits", note_memory },
-	{ "cpus", "N", "limits", note_cpus },
-	{ "pids", "N", "limits", note_pids },
-	{ "share", "NS,...", "namespaces", note_share },
-	{ "only", "NS,...", "namespaces", note_only },
-	{ "no-init", NULL, "life", note_no_init },
-	{ "explain", NULL, "about", note_explain },
-	{ "verbose", NULL, "about", note_verbose },
-	{ "help", NULL, "about", note_help },
-	{ "version", NULL, "about", note_version },
+	{ "offset", "D", "clocks", note_offset, 0 },
+	{ "boottime", "D", "clocks", note_boottime, 0 },
+	{ "monotonic", "D", "clocks", note_monotonic, 0 },
+	{ "uptime", "0|D|random", "clocks", note_uptime, 0 },
+	{ "near-wrap", "NAME[-D]|list", "clocks", note_near_wrap, 0 },
+	{ "timeline", "FILE", "clocks", note_timeline, 0 },
+	{ "timeline-mode", "pause|wall", "clocks", note_timeline_mode, 0 },
+	{ "read-only", NULL, "root", FIELD(spec.read_only) },
+	{ "overlay", NULL, "root", FIELD(overlay) },
+	{ "overlay-dir", "DIR", "root", note_overlay_dir, 0 },
+	{ "bind", "SRC:DST", "root", note_bind, 0 },
+	{ "ro-bind", "SRC:DST", "root", note_ro_bind, 0 },
+	{ "tmpfs", "DST[:OPTIONS]", "root", note_tmpfs, 0 },
+	{ "proc", "oci|plain|none", "root", note_proc, 0 },
+	{ "sys", "oci|plain|none", "root", note_sys, 0 },
+	{ "dev", "oci|none", "root", note_dev, 0 },
+	{ "user", "USER[:GROUP]", "identity", FIELD(user) },
+	{ "group", "GROUP", "identity", FIELD(group) },
+	{ "groups", "GROUP,...", "identity", FIELD(groups) },
+	{ "map-users", "IN:OUT:COUNT,...|auto|self", "identity", FIELD(map_users) },
+	{ "map-groups", "IN:OUT:COUNT,...", "identity", FIELD(map_groups) },
+	{ "hostname", "NAME", "identity", FIELD(spec.hostname) },
+	{ "workdir", "PATH", "identity", FIELD(spec.workdir) },
+	{ "env", "NAME[=VALUE]", "identity", note_env, 0 },
+	{ "env-file", "FILE", "identity", note_env_file, 0 },
+	{ "clear-env", NULL, "identity", FIELD(clear_env) },
+	{ "cap-add", "CAP,...", "privileges", note_cap_add, 0 },
+	{ "cap-drop", "CAP,...", "privileges", note_cap_drop, 0 },
+	{ "seccomp", "FILE|unconfined", "privileges", note_seccomp, 0 },
+	{ "rlimit", "NAME=SOFT[:HARD]", "privileges", note_rlimit, 0 },
+	{ "oom-score-adj", "N", "privileges", note_oom_score_adj, 0 },
+	{ "new-session", NULL, "privileges", FIELD(spec.new_session) },
+	{ "share", "NS,...", "namespaces", note_share, 0 },
+	{ "only", "NS,...", "namespaces", note_only, 0 },
+	{ "join", "NS=PATH", "namespaces", note_join, 0 },
+	{ "net", "none|host|pasta", "namespaces", FIELD(net) },
+	{ "memory", "BYTES", "limits", note_memory, 0 },
+	{ "cpus", "N", "limits", note_cpus, 0 },
+	{ "pids", "N", "limits", note_pids, 0 },
+	{ "tty", NULL, "life", FIELD(spec.terminal) },
+	{ "no-init", NULL, "life", FIELD(no_init) },
+	{ "name", "NAME", "life", FIELD(spec.name) },
+	{ "pid-file", "FILE", "life", FIELD(spec.pid_file) },
+	{ "info-fd", "FD", "life", note_info_fd, 0 },
+	{ "sync-fd", "FD", "life", note_sync_fd, 0 },
+	{ "kill-timeout", "D", "life", note_kill_timeout, 0 },
+	{ "explain", NULL, "about", FIELD(explain) },
+	{ "verbose", NULL, "about", note_verbose, 0 },
+	{ "help", NULL, "about", FIELD(help) },
+	{ "version", NULL, "about", FIELD(version) },
 };
 const size_t option_count = sizeof options / sizeof *options;

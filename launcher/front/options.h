@@ -12,6 +12,7 @@ struct option_row {
 	const char *argument;                                       /* NULL: takes none */
 	const char *group;                                          /* where --help shows it */
 	int (*note)(struct request *q, char *value, struct err *e); /* 0 or -errno with *e */
+	size_t field; /* without note: the char * or, without argument, the bool to set */
 };
 
 extern const struct option_row options[];

@@ -12,7 +12,9 @@
 
 #include "base/err.h"
 #include "front/clock_options.h"
+#include "front/environment.h"
 #include "front/identity.h"
+#include "front/image_config.h"
 #include "front/options.h"
 #include "front/seccomp_default.h"
 #include "front/seccomp_profile.h"
@@ -45,7 +47,11 @@ static int note_option(struct request *q, char ***at, struct err *e)
 		value = *++*at;
 	if (o->argument != NULL && value == NULL)
 		return err_set(e, EINVAL, "--%s needs %s", o->name, o->argument);
-	r = o->note(q, value, e);
+	if (o->note == NULL && value != NULL)
+		*(char **)((char *)q + o->field) = value;
+	else if (o->note == NULL)
+		*(bool *)((char *)q + o->field) = true;
+	r = o->note != NULL ? o->note(q, value, e) : 0;
 	if (r < 0 && e->step[0] == '\0')
 		snprintf(e->step, sizeof e->step, "--%s", o->name);
 	return r;
@@ -62,6 +68,7 @@ int request_parse(struct request *q, char **argv, struct err *e)
 	q->env = calloc(words + 1, sizeof *q->env);
 	if (q->spec.mounts == NULL || q->env == NULL)
 		return err_set(e, ENOMEM, "cannot keep the command line");
+	q->root = -1;
 	q->spec.info_fd = q->spec.sync_fd = q->spec.kill_timeout_ms = -1;
 	q->spec.oom_score_adj = KEEP_OOM_SCORE;
 
@@ -92,34 +99,59 @@ int request_parse(struct request *q, char **argv, struct err *e)
 }
 
 /* Which namespaces are new: all eight, less those shared or joined, or those of --only. */
-static void choose_namespaces(struct request *q)
+static int choose_namespaces(struct request *q, struct err *e)
 {
+	struct container_spec *s = &q->spec;
+
+	if (q->net != NULL && strcmp(q->net, "host") == 0)
+		q->share |= CLONE_NEWNET;
+	else if (q->net != NULL && strcmp(q->net, "pasta") == 0)
+		s->net = NET_PASTA;
+	else if (q->net != NULL && strcmp(q->net, "none") != 0)
+		return err_set(e, EINVAL, "--net '%s' is none of none, host and pasta", q->net);
 	for (enum namespace_kind k = 0; k < NS_COUNT; k++) {
 		uint32_t flag = namespaces[k].flag;
 
-		if (q->only != 0 ? q->only & flag : !(q->share & flag) && !q->spec.join[k])
-			q->spec.new_namespaces |= flag;
+		if (q->only != 0 ? q->only & flag : !(q->share & flag) && !s->join[k])
+			s->new_namespaces |= flag;
 	}
+	return 0;
 }
 
-static int complete_root(struct request *q, struct err *e)
+static int open_root(struct request *q, struct err *e)
 {
 	static char path[PATH_MAX];
 	struct container_spec *s = &q->spec;
-	struct mount defaults[MOUNT_DEFAULTS_MAX];
-	size_t count;
 
-	if (s->root != NULL && realpath(s->root, path) == NULL)
+	if (s->root == NULL)
+		return 0;
+	q->root =
+		realpath(s->root, path) != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (q->root < 0)
 		return err_set(e, errno, "cannot open the root filesystem '%s'", s->root);
-	if (s->root != NULL)
-		s->root = path;
-	count = mount_defaults(s, defaults);
+	s->root = path;
+	return 0;
+}
+
+static void add_default_mounts(struct container_spec *s)
+{
+	struct mount defaults[MOUNT_DEFAULTS_MAX];
+	size_t count = mount_defaults(s, defaults);
+
 	memmove(s->mounts + count, s->mounts, s->mount_count * sizeof *s->mounts);
 	memcpy(s->mounts, defaults, count * sizeof *s->mounts);
 	s->mount_count += count;
-	if (s->root != NULL && s->workdir == NULL)
-		s->workdir = "/";
-	return 0;
+}
+
+/* No command: the one that came with the image. */
+static int choose_command(struct request *q, struct err *e)
+{
+	if (q->spec.argv[0] != NULL)
+		return 0;
+	if (q->root >= 0)
+		return image_config_apply(q, e);
+	(void)err_set(e, EINVAL, "no COMMAND");
+	return err_hint(e, "timens-run [OPTIONS] --only NS,... [--] COMMAND [ARG...]");
 }
 
 /* The default filter is bytes in the program; all others are compiled now. */
@@ -147,23 +179,29 @@ static int choose_filter(struct request *q, struct err *e)
 int request_finish(struct request *q, struct err *e)
 {
 	struct container_spec *s = &q->spec;
-	int r;
+	int r = choose_namespaces(q, e);
 
-	choose_namespaces(q);
-	r = identity_complete(q, e);
 	if (r == 0)
-		r = complete_root(q, e);
+		r = open_root(q, e);
+	if (r == 0)
+		r = choose_command(q, e);
+	if (r == 0)
+		r = identity_complete(q, e);
 	if (r == 0)
 		r = choose_filter(q, e);
+	if (r == 0)
+		r = environment_complete(q, e);
 	if (r < 0)
 		return r;
-	if (s->argv[0] == NULL) {
-		(void)err_set(e, EINVAL, "no COMMAND");
-		return err_hint(e, "timens-run [OPTIONS] ROOTFS COMMAND [ARG...]");
-	}
+	add_default_mounts(s);
+	if (q->overlay && s->overlay == OVERLAY_NONE)
+		s->overlay = OVERLAY_VANISHES;
+	if (s->root != NULL && s->workdir == NULL)
+		s->workdir = "/";
+	if (s->hostname == NULL && creates(s, CLONE_NEWUTS))
+		s->hostname = s->name;
 	s->no_new_privs = true;
 	s->init = creates(s, CLONE_NEWPID) && !q->no_init;
-	s->env = environ;
 	return clock_options_finish(q, e);
 }
 

@@ -23,15 +23,17 @@ struct request {
 	enum timeline_mode timeline_mode;
 	bool timeline_mode_given;
 	const char *monotonic_set_by, *boottime_set_by; /* names of options, or NULL */
-	bool root_given;
-	uint32_t share, only; /* namespace flags; only 0: not given */
+	uint32_t share, only;                           /* namespace flags; only 0: not given */
 	const char *user, *group, *groups, *map_users, *map_groups;
 	uint64_t cap_add, cap_drop;
-	bool caps_given, unconfined;
+	bool unconfined;
 	const char *profile; /* --seccomp FILE */
-	bool no_init, clear_env;
-	char **env; /* NAME=VALUE or NAME, in the order given */
+	const char *net;
+	bool no_init, clear_env, overlay;
+	char **env; /* NAME=VALUE, NAME or, with a '=' in front, a file; in the order given */
 	size_t env_count;
+	int root; /* the root filesystem, opened for looking things up; -1 without one */
+	char *const *image_env; /* of the image's own configuration, or NULL */
 };
 
 /* Reads the words after the program's name.  Returns 0, or -EINVAL with *e filled. */

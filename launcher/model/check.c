@@ -42,11 +42,25 @@ static int check_root(const struct container_spec *spec, struct err *e)
 	if (spec->mount_count > 0 && !creates(spec, CLONE_NEWNS))
 		return err_set(e, EINVAL, "mounts need a new mnt namespace");
 	for (size_t i = 0; i < spec->mount_count; i++)
-		if (spec->mounts[i].target[0] != '/')
-			return err_set(e, EINVAL, "mount target '%s' is not an absolute path",
+		if (spec->mounts[i].target[0] != '/' || spec->mounts[i].target[1] == '\0')
+			return err_set(e, EINVAL,
+				       "mount target '%s' is not an absolute path below /",
 				       spec->mounts[i].target);
 	if (spec->workdir != NULL && spec->workdir[0] != '/')
 		return err_set(e, EINVAL, "--workdir '%s' is not an absolute path", spec->workdir);
+	if (spec->terminal && (spec->root == NULL || spec->dev == TREE_NONE))
+		return err_set(e, EINVAL, "--tty needs a ROOTFS with --dev oci");
+	return 0;
+}
+
+static int check_life(const struct container_spec *spec, struct err *e)
+{
+	if (spec->net == NET_PASTA && !creates(spec, CLONE_NEWNET))
+		return err_set(e, EINVAL, "--net pasta needs a new net namespace");
+	if (spec->name != NULL &&
+	    (*spec->name == '\0' || strlen(spec->name) > 64 || strchr(spec->name, '/') != NULL))
+		return err_set(e, EINVAL, "--name '%s' is empty, longer than 64, or has a /",
+			       spec->name);
 	return 0;
 }
 
@@ -72,6 +86,8 @@ int spec_check(const struct container_spec *spec, struct err *e)
 
 	if (r == 0)
 		r = check_root(spec, e);
+	if (r == 0)
+		r = check_life(spec, e);
 	if (r == 0)
 		r = check_identity(spec, e);
 	return r;

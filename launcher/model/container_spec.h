@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 #include "model/clock_target.h"
 #include "model/id_map.h"
 #include "model/limits.h"
 #include "model/mount.h"
 #include "model/namespaces.h"
+#include "model/rlimit.h"
 
 struct seccomp_filter;
 struct journal;
@@ -40,11 +40,6 @@ enum tree_kind {
 
 enum { RLIMITS_MAX = 16, GROUPS_MAX = 32, KEEP_OOM_SCORE = INT32_MIN };
 
-struct rlimit_setting {
-	int resource;
-	struct rlimit value;
-};
-
 struct container_spec {
 	/* what is executed */
 	char **argv; /* NULL-terminated */
@@ -62,6 +57,7 @@ struct container_spec {
 	/* root file system; no root: the caller's own view (--only) */
 	const char *root; /* absolute */
 	bool read_only;
+	bool idmap_root; /* its files belong to ids outside: mount it through the maps */
 	enum overlay_kind overlay;
 	const char *overlay_dir; /* absolute */
 	enum tree_kind proc, sys, dev;

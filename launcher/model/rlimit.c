@@ -59,8 +59,9 @@ int rlimit_parse(const char *text, struct rlimit_setting *ret, struct err *e)
 			break;
 	if (ret->resource == (int)RLIM_NLIMITS) {
 		(void)err_set(e, EINVAL, "'%s' is not a resource", name);
-		return err_hint(e, "one of: as core cpu data fsize locks memlock msgqueue nice nofile "
-				   "nproc rss rtprio rttime sigpending stack");
+		return err_hint(e,
+				"one of: as core cpu data fsize locks memlock msgqueue nice nofile "
+				"nproc rss rtprio rttime sigpending stack");
 	}
 	soft = text_next_field(&rest, ':');
 	if (soft == NULL || !parse_value(soft, &ret->value.rlim_cur) ||

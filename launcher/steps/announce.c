@@ -62,15 +62,15 @@ static int format_info(pid_t pid, char *text, size_t size, struct err *e)
 		n = readlink(path, link, sizeof link);
 		if (n < 0)
 			return err_set(e, errno, "cannot read %s", path);
-		at += (size_t)snprintf(text + at, size - at, "%s\"%s\": \"%.*s\"", k > 0 ? ", " : "",
-				       namespaces[k].name, (int)n, link);
+		at += (size_t)snprintf(text + at, size - at, "%s\"%s\": \"%.*s\"",
+				       k > 0 ? ", " : "", namespaces[k].name, (int)n, link);
 	}
 	snprintf(path, sizeof path, "/proc/%d/timens_offsets", pid);
 	r = file_read(path, offsets, sizeof offsets, e);
 	if (r < 0)
 		return r;
-	if (sscanf(offsets, "monotonic %" SCNd64 " %" SCNu32 " boottime %" SCNd64 " %" SCNu32, &s[0],
-		   &ns[0], &s[1], &ns[1]) != 4)
+	if (sscanf(offsets, "monotonic %" SCNd64 " %" SCNu32 " boottime %" SCNd64 " %" SCNu32,
+		   &s[0], &ns[0], &s[1], &ns[1]) != 4)
 		return err_set(e, EPROTO, "%s has an unknown form", path);
 	at += (size_t)snprintf(text + at, size - at,
 			       "}, \"offsets\": {\"monotonic\": {\"s\": %" PRId64

@@ -47,9 +47,9 @@ int overlay_mount(int *root, const char *path, const char *kept_dir, bool in_use
 		  struct err *e)
 {
 	/* In a user namespace only attributes of the class "user" may be written. */
-	const char *options = in_user_namespace
-				      ? "lowerdir=lower,upperdir=kept/upper,workdir=kept/work,userxattr"
-				      : "lowerdir=lower,upperdir=kept/upper,workdir=kept/work";
+	const char *options =
+		in_user_namespace ? "lowerdir=lower,upperdir=kept/upper,workdir=kept/work,userxattr"
+				  : "lowerdir=lower,upperdir=kept/upper,workdir=kept/work";
 	autoclose int kept = -1;
 	int merged, r;
 

@@ -10,8 +10,9 @@
 
 struct err;
 
-/* Puts an overlay over the attached root, which becomes its lower layer; *root is replaced.
+/* Mounts an overlay over path.  *root, a tree that is mounted nowhere, becomes its lower layer, and
+ * is replaced by the overlay.
  * Changes go to kept_dir/upper, or to memory if kept_dir is NULL.  Changes the working directory.
- * path is where the root is attached; in_user_namespace tells which attributes may be written. */
+ * in_user_namespace tells which attributes may be written. */
 int overlay_mount(int *root, const char *path, const char *kept_dir, bool in_user_namespace,
 		  struct err *e);

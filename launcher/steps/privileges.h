@@ -21,7 +21,8 @@ int privileges_die_with_parent(struct err *e);
 /* Drops capabilities from the bounding set, the only set that survives everything. */
 int privileges_bound(uint64_t kept, struct err *e);
 
-/* Takes the ids and the groups; the effective capabilities stay, to be limited next. */
+/* Takes the ids and the groups; the effective capabilities stay, to be limited next.  Where the
+ * user namespace has frozen its groups, without_groups, those that we have are kept. */
 int privileges_set_ids(uint32_t uid, uint32_t gid, const uint32_t *groups, size_t group_count,
 		       bool without_groups, struct err *e);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,16 +20,52 @@ int rootfs_make_private(struct err *e)
 	return 0;
 }
 
-int rootfs_attach(const char *path, int *ret_root, struct err *e)
+int rootfs_open(const char *path, int *ret_tree, struct err *e)
 {
-	autoclose int tree =
-		open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	*ret_tree = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	return *ret_tree < 0 ? err_set(e, errno, "cannot open %s", path) : 0;
+}
 
-	if (tree < 0)
+int rootfs_map_ids(int tree, pid_t pid, struct err *e)
+{
+	autoclose int user_ns = -1;
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_IDMAP };
+	char path[40];
+
+	snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+	user_ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (user_ns < 0)
 		return err_set(e, errno, "cannot open %s", path);
+	attributes.userns_fd = (uint64_t)user_ns;
+	if (mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0)
+		return 0;
+	(void)err_set(e, errno, "cannot map the owners of the files");
+	return err_hint(e,
+			"the file system cannot (Linux 5.12 and later, not all of them): chown it "
+			"to the ids outside, or leave out --map-users");
+}
+
+int rootfs_attach(int tree, const char *path, bool read_only, struct err *e)
+{
+	struct mount_attr set = { .attr_set = MOUNT_ATTR_RDONLY };
+	struct mount_attr clear = { .attr_clr = MOUNT_ATTR_RDONLY };
+
+	if (read_only &&
+	    mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &set, sizeof set) < 0)
+		return err_set(e, errno, "cannot make %s read-only", path);
+	if (read_only) /* refused where the host has it read-only: then nothing can be made there */
+		(void)mount_setattr(tree, "", AT_EMPTY_PATH, &clear, sizeof clear);
 	if (move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_set(e, errno, "cannot mount %s", path);
-	*ret_root = take_fd(&tree);
+	return 0;
+}
+
+int rootfs_seal(int root, struct err *e)
+{
+	struct mount_attr set = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	if (mount_setattr(root, "", AT_EMPTY_PATH, &set, sizeof set) < 0)
+		return err_set(e, errno, "cannot make the root read-only");
 	return 0;
 }
 

@@ -7,14 +7,26 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct err;
 
 /* Cuts our mounts off from those of the host, in both directions. */
 int rootfs_make_private(struct err *e);
 
-/* Mounts the tree at path onto itself, so that it can become "/".  Returns it in ret_root. */
-int rootfs_attach(const char *path, int *ret_root, struct err *e);
+/* Clones the tree at path as a mount that is nowhere yet. */
+int rootfs_open(const char *path, int *ret_tree, struct err *e);
+
+/* Shows the files of a tree that is nowhere yet as if their owners were the ids inside: the maps
+ * of the process's user namespace.  By somebody with CAP_SYS_ADMIN on the file system's host. */
+int rootfs_map_ids(int tree, pid_t pid, struct err *e);
+
+/* Mounts the tree over path, where it came from, so that it can become "/".  With read_only
+ * everything but its own top is read-only from now on, and the top after rootfs_seal(). */
+int rootfs_attach(int tree, const char *path, bool read_only, struct err *e);
+
+/* Makes the top of the root read-only, once nothing has to be made in it any more. */
+int rootfs_seal(int root, struct err *e);
 
 /* Covers masked paths beneath the folder and makes others read-only; those that this kernel
  * does not have are skipped.  The folder is one that we have mounted ourselves. */

@@ -19,8 +19,8 @@ static int bind_console(int root, int slave, struct err *e)
 	if (r < 0)
 		return r;
 	tree = open_tree(slave, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-	if (tree < 0 || move_mount(tree, "", target, "",
-				   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+	if (tree < 0 ||
+	    move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return err_set(e, errno, "cannot bind /dev/console");
 	return 0;
 }
