@@ -152,7 +152,7 @@ static int add_rule(const struct compiler *c, const char *name, uint32_t action,
 	if (number == __NR_SCMP_ERROR)
 		return 0; /* another architecture's, or newer than our libseccomp */
 	r = seccomp_rule_add_array(c->filter, action, number, count, args);
-	if (r < 0 && r != -EEXIST)
+	if (r < 0)
 		return err_set(e, -r, "%s: libseccomp does not take the rule for '%.64s'", c->where,
 			       name);
 	return 0;
@@ -188,7 +188,7 @@ static int add_entry(const struct compiler *c, json_t *entry, struct err *e)
 	int r;
 
 	if (names == NULL) /* the older form: one name */
-		names = single = json_pack("[O?]", json_object_get(entry, "name"));
+		names = single = json_pack("[O*]", json_object_get(entry, "name"));
 	if (json_array_size(names) == 0)
 		return err_set(e, EINVAL, "%s: names are missing", c->where);
 	r = read_action(entry, "action", "errnoRet", "errno", &action, c->where, e);
