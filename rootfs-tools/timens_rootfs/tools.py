@@ -38,6 +38,7 @@ HINTS = {
     "no such host": "is HOST right, and the network up?",
     "choose an image": "say which one: --image NAME",
     "more than one image": "say which one: --image NAME",
+    "Wrote only": "free some space, or choose another disk",
     "o space left on device": "free some space, or choose another disk",
 }
 
@@ -101,7 +102,8 @@ def running(
     program = find(str(argv[0]), step=step)
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(
-            [program, *argv[1:]],
+            [str(argv[0]), *argv[1:]],  # so that it calls itself by its plain name
+            executable=program,
             stdin=stdin,
             stdout=stdout,
             stderr=words,
@@ -138,6 +140,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def last_words(words: str, status: int) -> str:
     """What a failed program said, in one line: its errors, or else its last line."""
+    if "Wrote only" in words:  # all that tar(1) says of a full disk
+        return "No space left on device"
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     errors = [match[1].replace('\\"', '"') for line in lines if (match := LOGFMT.search(line))]
     if not errors:
