@@ -259,17 +259,14 @@ int cgroup_create(const struct limits *limits, struct cgroup *ret, struct err *e
 		r = guard_start(remove_all, ret, &ret->guard, e);
 	if (r < 0) {
 		ret->count = 0;
-		if (r == -EACCES || r == -EPERM || r == -EBUSY)
-			return err_hint(e, "limits need root, or a delegated cgroup: "
-					   "systemd-run --user --scope -p Delegate=yes COMMAND");
-		return r;
-	}
-	r = make_trees(ret, settings, count, e);
-	if (r < 0) {
+	} else if ((r = make_trees(ret, settings, count, e)) < 0) {
 		struct err ignored; /* the first failure is the one to tell */
 
 		(void)cgroup_remove(ret, &ignored);
 	}
+	if (r == -EACCES || r == -EPERM || r == -EBUSY)
+		return err_hint(e, "limits need root, or a delegated cgroup: "
+				   "systemd-run --user --scope -p Delegate=yes COMMAND");
 	return r;
 }
 
