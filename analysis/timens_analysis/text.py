@@ -38,14 +38,25 @@ def signed(value: float, digits: int) -> str:
     return text.replace("-", MINUS)
 
 
-def percent(value: float | None, digits: int = 2) -> str:
-    return NONE if value is None else f"{value:.{digits}f} %"
+def percent(value: float | None) -> str:
+    """Two decimals, more where they would all be 0."""
+    if value is None:
+        return NONE
+    return f"{value:.{decimals(value)}f} %"
+
+
+def decimals(size: float, least: int = 2) -> int:
+    """Enough to show two digits of a number of this size, between `least` and 7."""
+    if size <= 0:
+        return least
+    return min(7, max(least, 1 - math.floor(math.log10(size))))
 
 
 def interval(limits: Interval | None, digits: int = 2, unit: str = "") -> str:
-    """+1.23 [+1.10, +1.36] unit"""
+    """+1.23 unit [+1.10, +1.36], with so many decimals that the limits can be told apart."""
     if limits is None:
         return NONE
+    digits = decimals(limits.high - limits.low, digits)
     low, high = signed(limits.low, digits), signed(limits.high, digits)
     return f"{signed(limits.estimate, digits)}{unit} [{low}, {high}]"
 

@@ -56,7 +56,9 @@ def overview(results: Sequence[MetricResult], margin_percent: float) -> Sheet | 
         width,
         bottom + 40,
     )
-    axis = _shared_axis([b.interval for _, bars in groups for b in bars], LEFT, width - RIGHT)
+    shown = [bar.interval for _, bars in groups for bar in bars]
+    shown.append(Interval(-margin_percent, 0.0, margin_percent))
+    axis = _shared_axis(shown, LEFT, width - RIGHT)
     low, high = axis.at(-margin_percent), axis.at(margin_percent)
     sheet.add(Area((low, TOP - 4), high - low, rows, BAND))
     bottom_axis(
@@ -148,10 +150,10 @@ def _short(name: str) -> str:
 
 
 def _shared_axis(intervals: Sequence[Interval], start: float, end: float) -> Axis:
-    """Around 0 and all estimates; of the limits, the widest tenth may be cut (with an arrow)."""
+    """Around 0 and all estimates; of the limits, the widest twentieth may be cut (with an arrow)."""
     estimates = [i.estimate for i in intervals]
-    low = min(0.0, *estimates, float(np.quantile([i.low for i in intervals], 0.1)))
-    high = max(0.0, *estimates, float(np.quantile([i.high for i in intervals], 0.9)))
+    low = min(0.0, *estimates, float(np.quantile([i.low for i in intervals], 0.05)))
+    high = max(0.0, *estimates, float(np.quantile([i.high for i in intervals], 0.95)))
     return padded(low, high, start, end)
 
 

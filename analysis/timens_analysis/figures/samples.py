@@ -11,7 +11,6 @@ from scipy.special import ndtri
 from timens_analysis.figures.sheet import (
     INK,
     SELF,
-    Area,
     Dots,
     Label,
     Line,
@@ -25,7 +24,7 @@ from timens_analysis.model import Level, Values
 from timens_analysis.results import MetricResult
 from timens_analysis.text import Scale
 
-WIDTH, HEIGHT = 360.0, 240.0
+WIDTH, WIDE, HEIGHT = 360.0, 1090.0, 240.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 348.0, 40.0, 200.0
 GOLDEN = 0.6180339887  # spreads points evenly, and the same way in every report
 
@@ -154,16 +153,16 @@ def run_order(result: MetricResult) -> Sheet | None:
     sheet = Sheet(
         f"{result.metric.name}: run order",
         "Values over the time at which they were measured",
-        WIDTH,
+        WIDE,
         HEIGHT,
     )
     low, high = _range(series)
     y_axis = padded(low, high, BOTTOM, TOP)
     order = np.concatenate([s.order for s in series])
-    x_axis = padded(float(order.min()), float(order.max()), LEFT, RIGHT, 0.02)
-    sheet.add(Area((LEFT, TOP), RIGHT - LEFT, BOTTOM - TOP, "#FFFFFF"))
+    right = WIDE - 12
+    x_axis = padded(float(order.min()), float(order.max()), LEFT, right, 0.02)
     bottom_axis(sheet, x_axis, TOP, BOTTOM, "record number in the run")
-    left_axis(sheet, y_axis, LEFT, RIGHT, Scale(result).unit)
+    left_axis(sheet, y_axis, LEFT, right, Scale(result).unit)
     sheet.add(Label((8, 14), "Run order", size=11, bold=True))
     x = LEFT + 62
     for s in series:
@@ -172,9 +171,7 @@ def run_order(result: MetricResult) -> Sheet | None:
             (x_axis.at(a), y_axis.at(b))
             for a, b in zip(s.order[shown], s.values[shown], strict=True)
         ]
-        sheet.add(Dots(points, s.colour, s.shape, 3, 0.6))
-        sheet.add(
-            Dots([(x + 12, 10)], s.colour, s.shape, 6), Label((x + 18, 14), s.name[:11], size=9)
-        )
-        x += 26 + 5.2 * min(11, len(s.name))
+        sheet.add(Dots(points, s.colour, s.shape, 4, 0.7))
+        sheet.add(Dots([(x + 12, 10)], s.colour, s.shape, 7), Label((x + 20, 14), s.name))
+        x += 40 + 6.5 * len(s.name)
     return sheet

@@ -33,14 +33,31 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     explain: bool = False  # list what the columns mean below
     grouped: int = 0  # leading columns that print formats leave empty when nothing changes
+    parts: tuple[tuple[int, ...], ...] = ()  # columns of each of several tables on narrow paper
 
     def printed(self) -> Iterator[Sequence[Cell]]:
-        """Rows for a page that cannot be sorted."""
+        """Rows for a page that cannot be sorted: what repeats is left out."""
         before: Sequence[Cell] = ()
         for row in self.rows:
             same = tuple(row[: self.grouped]) == tuple(before[: self.grouped])
-            yield [Cell("")] * self.grouped + list(row[self.grouped :]) if same else row
+            if not same:
+                yield row
+            elif len(row) > self.grouped:
+                yield [Cell("")] * self.grouped + list(row[self.grouped :])
             before = row
+
+    def split(self) -> list[Table]:
+        """Itself, or its parts."""
+        return [
+            Table(
+                self.caption if n == 0 else f"{self.caption} (part {n + 1})",
+                tuple(self.columns[place] for place in part),
+                [[row[place] for place in part] for row in self.rows],
+                self.explain,
+                sum(place < self.grouped for place in part),
+            )
+            for n, part in enumerate(self.parts)
+        ] or [self]
 
 
 @dataclass(frozen=True, slots=True)

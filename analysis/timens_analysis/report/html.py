@@ -21,6 +21,7 @@ from timens_analysis.report.document import (
     Text,
 )
 
+LONG = 36  # characters; beyond, a cell may break into lines
 # Whatever the text holds, the browser will not load or send anything.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -95,7 +96,8 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool]) -> str:
     cells = []
     for place, (cell, number) in enumerate(zip(row, numeric, strict=True)):
         sort = "" if cell.sort is None else f' data-sort="{escape(str(cell.sort))}"'
-        kind = _class(" ".join(filter(None, ["n" if number else "", cell.mark])))
+        long = "long" if len(cell.text) > LONG and not number else ""
+        kind = _class(" ".join(filter(None, ["n" if number else "", cell.mark, long])))
         tag = 'th scope="row"' if place == 0 else "td"
         cells.append(f"<{tag}{kind}{sort}>{_inline(cell.text)}</{tag[:2]}>")
     return "".join(cells)

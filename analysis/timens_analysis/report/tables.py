@@ -105,7 +105,8 @@ def means(analysis: Analysis) -> Table:
         for result in analysis.metrics
         for pair in result.pairs
     ]
-    return Table("Means compared, as in the paper's Table IV", columns, rows, True, grouped=8)
+    parts = (tuple(range(8)), (0, *range(8, len(columns))))
+    return Table("Means compared, as in the paper's Table IV", columns, rows, True, 8, parts)
 
 
 def _omnibus_cells(result: MetricResult) -> list[Cell]:
