@@ -6,7 +6,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 PROFILE ?= quick
 PYTHON   = .venv/bin/python
-PROGRAMS = launcher/timens-run bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study
+PROGRAMS = launcher/timens-run launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
