@@ -5,10 +5,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "engine/host_check.h"
 #include "engine/plan.h"
 #include "engine/run.h"
+#include "front/accounts.h"
 #include "front/request.h"
 #include "model/check.h"
 
@@ -25,11 +28,18 @@ static int print_failure(const struct err *e)
 	return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
+static int check_host(bool json)
+{
+	char user[64];
+
+	return host_check_print(accounts_name_of(geteuid(), user, sizeof user) ? user : "", json);
+}
+
 static int prepare(struct request *q, char **argv, struct err *e)
 {
 	int r = request_parse(q, argv, e);
 
-	if (r < 0 || q->help || q->version || q->answer != NULL)
+	if (r < 0 || q->help || q->version || q->check || q->answer != NULL)
 		return r;
 	r = request_finish(q, e);
 	return r < 0 ? r : spec_check(&q->spec, e);
@@ -49,6 +59,8 @@ int main(int argc, char **argv)
 		return print_failure(&e);
 	if (q.answer != NULL)
 		return q.answer();
+	if (q.check)
+		return check_host(q.json);
 	if (q.help) {
 		request_print_help();
 		return 0;

@@ -216,6 +216,8 @@ const struct option_row options[] = {
 	{ "info-fd", "FD", "life", note_info_fd, 0 },
 	{ "sync-fd", "FD", "life", note_sync_fd, 0 },
 	{ "kill-timeout", "D", "life", note_kill_timeout, 0 },
+	{ "check", NULL, "about", FIELD(check) },
+	{ "json", NULL, "about", FIELD(json) },
 	{ "explain", NULL, "about", FIELD(explain) },
 	{ "verbose", NULL, "about", note_verbose, 0 },
 	{ "help", NULL, "about", FIELD(help) },

@@ -87,6 +87,10 @@ int request_parse(struct request *q, char **argv, struct err *e)
 		if (q->help || q->version || q->answer != NULL)
 			return 0;
 	}
+	if (q->check)
+		return 0;
+	if (q->json)
+		return err_set(e, EINVAL, "--json without --check");
 	if (q->only == 0) {
 		if (*argv == NULL) {
 			(void)err_set(e, EINVAL, "no ROOTFS");

@@ -17,7 +17,7 @@ struct err;
 
 struct request {
 	struct container_spec spec;
-	bool explain, help, version;
+	bool explain, help, version, check, json;
 	int (*answer)(void); /* prints what was asked for in place of a container, returns 0 */
 	const char *timeline;
 	enum timeline_mode timeline_mode;

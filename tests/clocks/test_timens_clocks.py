@@ -217,3 +217,23 @@ def test_the_timeline_in_the_man_page_is_a_valid_one(run, folder):
     (folder / "t").write_text(example, encoding="ascii")
 
     assert beside(run)("timeline", folder / "t").returncode == 0
+
+
+def test_a_container_is_found_by_its_name(run_as_anyone, rootfs):
+    with sleeper(run_as_anyone, "--name", "clocks-test", "--offset", "3d", rootfs):
+        result = beside(run_as_anyone)("--container", "clocks-test", "--json")
+    clocks = {row["clock"]: row for row in json.loads(result.stdout)["clocks"]}
+
+    assert (result.returncode, result.stderr) == (0, "")
+    assert clocks["CLOCK_BOOTTIME"]["offset_ns"] == 3 * 86_400 * NS
+
+
+def test_a_name_that_nobody_has_is_refused(run):
+    result = beside(run)("--container", "nobody-has-it")
+
+    assert result.returncode == 2
+    assert result.stderr == (
+        "timens-clocks: no container 'nobody-has-it' runs here: No such file or directory\n"
+        "hint: NAME is that of timens-run --name, UID/NAME that of another user; --pid takes any "
+        "process\n"
+    )
