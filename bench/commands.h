@@ -15,5 +15,11 @@ int command_zygote(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 
+/* Experiments of the lab (bench/lab). */
+int command_loops(int argc, char **argv);
+int command_warp(int argc, char **argv);
+int command_tsc_clock(int argc, char **argv);
+int command_vdso_used(int argc, char **argv);
+
 /* Says that argv is not understood and returns EXIT_USAGE. */
 int command_usage(const char *command, const char *problem, const char *word);

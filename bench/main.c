@@ -20,6 +20,11 @@ static const struct {
 	  "stay, and run one `measure` in a fresh process per line read" },
 	{ "list", command_list, "say what can be measured, and how" },
 	{ "calibrate", command_calibrate, "say what a tick is worth, and what batches to ask for" },
+	{ "loops", command_loops,
+	  "lab: millions of gettimeofday() by each route, as time(1) counts" },
+	{ "warp", command_warp, "lab: do clocks go backwards from one CPU to another?" },
+	{ "tsc-clock", command_tsc_clock, "lab: a clock on the counter, its cost and its error" },
+	{ "vdso-used", command_vdso_used, "lab: which readings of the time stay in user space" },
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)

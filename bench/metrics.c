@@ -17,18 +17,12 @@
 #define SLEEP .batch = 1, .calls = 10, .kind = KIND_SLEEP, .subject = SUBJECT_SLEEP
 
 #define RAW(call) .route = ROUTE_RAW, .number = SYS_##call
-#define VDSO(name) .route = ROUTE_VDSO, .symbol = "__" VDSO_PREFIX "_" name
+#define IN_VDSO(name) .route = ROUTE_VDSO, .symbol = VDSO(name)
 #define LIBC(name) .route = ROUTE_LIBC, .function = (const void *)name
 #define ON(id) .clock = CLOCK_##id
 #define PAPER .paper = true
 #define NEGATIVE .control = CONTROL_NEGATIVE
 #define POSITIVE .control = CONTROL_POSITIVE
-
-#if defined(__aarch64__)
-#define VDSO_PREFIX "kernel"
-#else
-#define VDSO_PREFIX "vdso"
-#endif
 
 static const char first_calls[] = "one batch before, so that no page fault is timed";
 static const char one_timer[] = "creation of the timer, which never comes to expire";
@@ -48,7 +42,7 @@ const struct metric metrics[] = {
 	  .outside = first_calls,
 	  .source = "kernel/time/posix-timers.c adds the offset of every task's "
 		"namespace, zero or not" },
-	{ .name = "vdso_clock_gettime_monotonic", PAPER, VDSO("clock_gettime"), FUNCTION,
+	{ .name = "vdso_clock_gettime_monotonic", PAPER, IN_VDSO("clock_gettime"), FUNCTION,
 	  ON(MONOTONIC), .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_MONOTONIC) of the vDSO",
 	  .outside = first_calls,
@@ -59,7 +53,7 @@ const struct metric metrics[] = {
 	  .outside = first_calls,
 	  .source = "kernel/time/posix-timers.c adds the offset of every task's "
 		"namespace, zero or not" },
-	{ .name = "vdso_clock_gettime_boottime", PAPER, VDSO("clock_gettime"), FUNCTION,
+	{ .name = "vdso_clock_gettime_boottime", PAPER, IN_VDSO("clock_gettime"), FUNCTION,
 	  ON(BOOTTIME), .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_BOOTTIME) of the vDSO",
 	  .outside = first_calls,
@@ -69,7 +63,7 @@ const struct metric metrics[] = {
 	  .timed = "gettimeofday() by system call",
 	  .outside = first_calls,
 	  .source = "gettimeofday(2); no time namespace code on this path" },
-	{ .name = "vdso_gettimeofday", PAPER, VDSO("gettimeofday"), FUNCTION,
+	{ .name = "vdso_gettimeofday", PAPER, IN_VDSO("gettimeofday"), FUNCTION,
 	  .subject = SUBJECT_TIME_OF_DAY,
 	  .timed = "gettimeofday() of the vDSO",
 	  .outside = first_calls,
@@ -134,13 +128,13 @@ const struct metric metrics[] = {
 	  .outside = first_calls,
 	  .source = "no kernel code at all" },
 #endif
-	{ .name = "vdso_clock_gettime_monotonic_coarse", VDSO("clock_gettime"), FUNCTION,
+	{ .name = "vdso_clock_gettime_monotonic_coarse", IN_VDSO("clock_gettime"), FUNCTION,
 	  ON(MONOTONIC_COARSE), POSITIVE, .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_MONOTONIC_COARSE) of the vDSO",
 	  .outside = first_calls,
 	  .source = "do_coarse_timens() in lib/vdso/gettimeofday.c: must show the "
 		"namespace, it is most of the cost" },
-	{ .name = "vdso_clock_gettime_realtime_coarse", VDSO("clock_gettime"), FUNCTION,
+	{ .name = "vdso_clock_gettime_realtime_coarse", IN_VDSO("clock_gettime"), FUNCTION,
 	  ON(REALTIME_COARSE), POSITIVE, .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_REALTIME_COARSE) of the vDSO",
 	  .outside = first_calls,
@@ -148,28 +142,28 @@ const struct metric metrics[] = {
 		"namespace, it is most of the cost" },
 
 	/* The other clocks and functions of the vDSO. */
-	{ .name = "vdso_clock_getres", VDSO("clock_getres"), FUNCTION, ON(MONOTONIC),
+	{ .name = "vdso_clock_getres", IN_VDSO("clock_getres"), FUNCTION, ON(MONOTONIC),
 	  .subject = SUBJECT_CLOCK,
 	  .timed = "clock_getres(CLOCK_MONOTONIC) of the vDSO",
 	  .outside = first_calls,
 	  .source = "the paper's Table II denies it; __vdso_clock_getres exists since Linux 5.3" },
-	{ .name = "vdso_clock_gettime_realtime", VDSO("clock_gettime"), FUNCTION, ON(REALTIME),
+	{ .name = "vdso_clock_gettime_realtime", IN_VDSO("clock_gettime"), FUNCTION, ON(REALTIME),
 	  .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_REALTIME) of the vDSO",
 	  .outside = first_calls,
 	  .source = "no offset, but the page is swapped for the whole process" },
-	{ .name = "vdso_clock_gettime_tai", VDSO("clock_gettime"), FUNCTION, ON(TAI),
+	{ .name = "vdso_clock_gettime_tai", IN_VDSO("clock_gettime"), FUNCTION, ON(TAI),
 	  .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_TAI) of the vDSO",
 	  .outside = first_calls,
 	  .source = "no offset, but the page is swapped for the whole process" },
-	{ .name = "vdso_clock_gettime_monotonic_raw", VDSO("clock_gettime"), FUNCTION,
+	{ .name = "vdso_clock_gettime_monotonic_raw", IN_VDSO("clock_gettime"), FUNCTION,
 	  ON(MONOTONIC_RAW), .subject = SUBJECT_CLOCK,
 	  .timed = "clock_gettime(CLOCK_MONOTONIC_RAW) of the vDSO",
 	  .outside = first_calls,
 	  .source = "do_hres_timens() in lib/vdso/gettimeofday.c: the vDSO reads a second page" },
 #if defined(__x86_64__)
-	{ .name = "vdso_time", VDSO("time"), FUNCTION, .subject = SUBJECT_NOTHING,
+	{ .name = "vdso_time", IN_VDSO("time"), FUNCTION, .subject = SUBJECT_NOTHING,
 	  .timed = "time(NULL) of the vDSO",
 	  .outside = first_calls,
 	  .source = "no offset, but the page is swapped for the whole process" },

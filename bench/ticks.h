@@ -59,3 +59,31 @@ static inline uint64_t ticks_now(enum tick_source source)
 	(void)source;
 	return raw_clock_ns();
 }
+
+/* Reads the counter as it comes: cheaper, and the processor may do it earlier or later than the
+ * program says. */
+static inline uint64_t ticks_unordered(enum tick_source source)
+{
+#if defined(__x86_64__)
+	if (source == TICKS_RDTSCP)
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	if (source == TICKS_CNTVCT) {
+		uint64_t now;
+
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+		return now;
+	}
+#endif
+	return ticks_now(source);
+}
+
+/* Tells the processor that this thread only waits. */
+static inline void cpu_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}

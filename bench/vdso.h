@@ -9,5 +9,12 @@
 
 #include "loops.h"
 
+/* The kernel's name for a function on this processor. */
+#if defined(__aarch64__)
+#define VDSO(name) "__kernel_" name
+#else
+#define VDSO(name) "__vdso_" name
+#endif
+
 /* Returns the address of the symbol, or NULL when there is no vDSO or it lacks the symbol. */
 const void *vdso_function(const char *symbol);

@@ -25,10 +25,10 @@ FEW = [
 def emulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that runs timens-bench for arm64 here."""
     program = tmp_path_factory.mktemp("arm64") / "timens-bench"
-    sources = [*(TOP / "bench").glob("*.c"), TOP / "bench/loops_aarch64.S"]
+    sources = [*(TOP / "bench").rglob("*.c"), TOP / "bench/loops_aarch64.S"]
     compiler = "aarch64-linux-gnu-gcc -static -O1 -std=gnu17 -Wall -Wextra -Werror -D_GNU_SOURCE"
-    defines = ['-DVERSION="arm64"', "-o", str(program)]
-    subprocess.run([*compiler.split(), *defines, *map(str, sources)], check=True)
+    more = ['-DVERSION="arm64"', f"-I{TOP}/bench", "-o", str(program)]
+    subprocess.run([*compiler.split(), *more, *map(str, sources)], check=True)
     return ["qemu-aarch64", str(program)]
 
 
