@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from timens_rootfs import elf, imageconfig, inroot, userns
-from timens_rootfs.closure import system_folders
+from timens_rootfs.closure import is_loader_itself, system_folders
 
 SHELLS = ("/bin/sh", "/usr/bin/sh", "/bin/bash", "/bin/busybox")
 MOUNT_POINTS = ("/proc", "/dev", "/sys")
@@ -124,13 +124,11 @@ def _interpreter(root: Path) -> Iterator[Finding]:
         yield Finding("error", "interpreter", text, hint)
         return
     folders = [*facts.search, *system_folders(facts)]
-    # musl is library and interpreter in one, under two names.
-    names = [name for name in facts.needed if not name.startswith(("libc.musl", "ld-musl"))]
-    if "ld-musl" in facts.interpreter:
-        names = [name for name in names if name != "libc.so"]
     if _has_loader_config(root):
         return
-    for name in names:
+    for name in facts.needed:
+        if is_loader_itself(name, facts.interpreter):
+            continue
         if not any(inroot.is_file(root, f"{folder}/{name}") for folder in folders):
             text = f"library {name} is not in the root"
             yield Finding("error", "interpreter", text, "timens-rootfs add")

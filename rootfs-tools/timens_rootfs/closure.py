@@ -26,6 +26,7 @@ TRIPLETS = {
     "ppc64le": "powerpc64le-linux-gnu",
 }
 SYSTEM_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
+MUSL_ITSELF = re.compile(r"lib(c|pthread|rt|m|dl|util|xnet)\.")
 GLIBC_VERSION = re.compile(rb"GLIBC_(\d+)\.(\d+)\b")
 
 
@@ -45,15 +46,25 @@ class Closure:
         self.root = root
         self.copies: dict[PurePosixPath, Copy] = {}
 
-    def add(self, source: Path, to: PurePosixPath, *, asked_for: bool = True) -> None:
-        """Take a file, and what it needs, into the collection."""
+    def add(
+        self,
+        source: Path,
+        to: PurePosixPath,
+        *,
+        asked_for: bool = True,
+        loader: str | None = None,
+    ) -> None:
+        """Take a file, and what it needs, into the collection.
+
+        A library names no loader itself: it is the one of the program that needs it.
+        """
         if to in self.copies:
             return
         self.copies[to] = Copy(source, to, asked_for)
         with source.open("rb") as file:
             start = file.read(256)
         if start.startswith(elf.MAGIC):
-            self._add_libraries(source, to)
+            self._add_libraries(source, to, loader)
         elif start.startswith(b"#!"):
             for program in self._script_needs(source, start):
                 self._add_program(program)
@@ -84,7 +95,7 @@ class Closure:
                 cause = f"its interpreter {name} is neither in the root nor on this host"
                 raise RootfsError(STEP, script, cause)
 
-    def _add_libraries(self, source: Path, to: PurePosixPath) -> None:
+    def _add_libraries(self, source: Path, to: PurePosixPath, loader: str | None) -> None:
         facts = elf.read(source)
         if facts.interpreter is not None and not inroot.is_file(self.root, facts.interpreter):
             self.add(
@@ -92,28 +103,31 @@ class Closure:
                 PurePosixPath(facts.interpreter),
                 asked_for=False,
             )
-        musl = facts.interpreter if "ld-musl" in str(facts.interpreter) else None
+        loader = facts.interpreter or loader
         for name in facts.needed:
-            if not self._root_has(name, facts):
-                self._add_library(name, facts, source, to, musl)
+            if not is_loader_itself(name, loader) and not self._root_has(name, facts):
+                self._add_library(name, facts, source, to, loader)
 
     def _add_library(
-        self, name: str, facts: elf.Elf, source: Path, to: PurePosixPath, musl: str | None
+        self, name: str, facts: elf.Elf, source: Path, to: PurePosixPath, loader: str | None
     ) -> None:
         if "/" in name:
-            self.add(_on_host(Path(name), source), PurePosixPath(name), asked_for=False)
+            path = _on_host(Path(name), source)
+            self.add(path, PurePosixPath(name), asked_for=False, loader=loader)
             return
         for entry in facts.search:
             found = Path(_with_origin(entry, source.parent), name)
             if found.is_file():
                 folder = PurePosixPath(_with_origin(entry, to.parent))
-                self.add(found.resolve(), _plain(folder / name), asked_for=False)
+                place = _plain(folder / name)
+                self.add(found.resolve(), place, asked_for=False, loader=loader)
                 return
-        host_path = _host_library(name, facts, musl)
+        host_path = _host_library(name, facts, loader)
         if host_path is None:
             cause = f"needs {name}, which this host does not have"
             raise RootfsError(STEP, source, cause, "install the package that brings it")
-        self.add(host_path.resolve(), self._library_home(facts, host_path), asked_for=False)
+        place = self._library_home(facts, host_path)
+        self.add(host_path.resolve(), place, asked_for=False, loader=loader)
 
     def _root_has(self, name: str, facts: elf.Elf) -> bool:
         if any(copy.to.name == name and not copy.asked_for for copy in self.copies.values()):
@@ -177,10 +191,14 @@ def _same_machine(path: Path, facts: elf.Elf) -> bool:
     return (other.machine, other.bits) == (facts.machine, facts.bits)
 
 
-def _host_library(name: str, facts: elf.Elf, musl: str | None) -> Path | None:
-    candidates: list[Path] = []
-    if musl is not None:
-        candidates = [Path(folder, name) for folder in _musl_folders(musl)]
+def is_loader_itself(name: str, loader: str | None) -> bool:
+    """musl is loader and library in one: load_library() in its ldso/dynlink.c."""
+    return loader is not None and "ld-musl" in loader and bool(MUSL_ITSELF.match(name))
+
+
+def _host_library(name: str, facts: elf.Elf, loader: str | None) -> Path | None:
+    if loader is not None and "ld-musl" in loader:
+        candidates = [Path(folder, name) for folder in _musl_folders(loader)]
     else:
         candidates = [Path(path) for path in _ld_cache().get(name, ())]
         candidates += [Path(folder, name) for folder in system_folders(facts)]

@@ -75,7 +75,7 @@ def install(root: Path, packages: Sequence[str]) -> None:
         argv = [*launcher_argv(copy, network=True, step=step), "/bin/sh", "-c"]
         argv += [PREPARE + manager.script, manager.program, *packages]
         with progress.shown(f"{manager.program} installs {' '.join(packages)}"):
-            tools.run(argv, step=step, thing=" ".join(packages))
+            tools.run(argv, step=step, thing=" ".join(packages), name=manager.program)
         old = work / "old"
         root.rename(old)
         try:

@@ -95,10 +95,14 @@ def running(
     step: str,
     thing: object,
     env: Mapping[str, str] | None = None,
+    name: str | None = None,
     stdin: int = subprocess.DEVNULL,
     stdout: int = subprocess.DEVNULL,
 ) -> Iterator[Running]:
-    """Start a program; when the block is left early it is asked to stop, and it is waited for."""
+    """Start a program, which errors call `name`.
+
+    When the block is left early the program is asked to stop, and it is waited for.
+    """
     program = find(str(argv[0]), step=step)
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(
@@ -110,16 +114,23 @@ def running(
             env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8", **(env or {})},
         )
         try:
-            yield Running(process, words, str(argv[0]), step, thing)
+            yield Running(process, words, name or str(argv[0]), step, thing)
         finally:
             _stop(process)
 
 
 def run(
-    argv: Sequence[str | Path], *, step: str, thing: object, env: Mapping[str, str] | None = None
+    argv: Sequence[str | Path],
+    *,
+    step: str,
+    thing: object,
+    env: Mapping[str, str] | None = None,
+    name: str | None = None,
 ) -> str:
     """Run a program to its end; returns its standard output."""
-    with running(argv, step=step, thing=thing, env=env, stdout=subprocess.PIPE) as program:
+    with running(
+        argv, step=step, thing=thing, env=env, name=name, stdout=subprocess.PIPE
+    ) as program:
         return program.finish().decode(errors="replace")
 
 
