@@ -95,8 +95,8 @@ static int print_wraps(void)
 	for (const struct near_wrap *w = wraps; w < wraps + count; w++) {
 		char after[CLOCK_OFFSET_TEXT];
 
-		printf("  %-6s %-26s %s\n  %6s %s\n", w->name, clock_offset_human(w->at, after),
-		       w->type, "", w->seen_in);
+		printf("  %-6s %-26s %s\n  %6s %s\n", w->name,
+		       clock_offset_human(near_wrap_at(w), after), w->type, "", w->seen_in);
 	}
 	return 0;
 }

@@ -9,53 +9,36 @@
 #define DEFAULT_LEAD_S 30
 #define RANDOM_RANGE_MS (UINT64_C(365) * 86400 * 1000)
 
-/* { .s, .ns } of 2^bits units of 10^-exponent s, checked against the powers in tests/unit. */
 static const struct near_wrap table[] = {
-	{ "us31",
-	  { 2147, 483648000 },
-	  "signed 32-bit microseconds",
-	  "(int) casts of usec counters, esp_timer and micros() kept in an int" },
-	{ "us32",
-	  { 4294, 967296000 },
-	  "unsigned 32-bit microseconds",
-	  "Arduino micros(), 32-bit usec ticks of drivers and game loops" },
-	{ "ms31",
-	  { 2147483, 648000000 },
-	  "signed 32-bit milliseconds",
-	  "GetTickCount(), SDL_GetTicks() or millis() kept in an int; Java (int) of nanoTime/1e6" },
-	{ "ms32",
-	  { 4294967, 296000000 },
-	  "unsigned 32-bit milliseconds",
-	  "GetTickCount(), timeGetTime(), SDL_GetTicks(), Arduino millis(); Windows 95" },
-	{ "ns53",
-	  { 9007199, 254740992 },
-	  "nanoseconds in a double",
-	  "JavaScript Number, Lua number, JSON readers: steps of 2 ns from here on" },
-	{ "s24",
-	  { 16777216, 0 },
-	  "seconds in a float",
-	  "float uptime in games and shaders: adding 1 s does nothing from here on" },
-	{ "HZ250",
-	  { 17179869, 184000000 },
-	  "unsigned 32-bit ticks of 4 ms",
-	  "jiffies of a 32-bit kernel at HZ=250, and programs that count such ticks" },
-	{ "ns54",
-	  { 18014398, 509481984 },
-	  "64-bit nanoseconds times 2^10",
-	  "fixed-point cycles-to-ns code, as sched_clock() of Linux 2.6.28 to 3.1" },
-	{ "cs31",
-	  { 21474836, 480000000 },
-	  "signed 32-bit hundredths",
-	  "32-bit clock_t of times(2), generator control of the Boeing 787" },
-	{ "cs32",
-	  { 42949672, 960000000 },
-	  "unsigned 32-bit hundredths",
-	  "SNMP sysUpTime (TimeTicks), uptime of Linux 2.4, jiffies at HZ=100" },
-	{ "s31",
-	  { 2147483648, 0 },
-	  "signed 32-bit seconds",
-	  "32-bit time_t or int of a monotonic clock" },
+	{ "us31", 31, 1000, "signed 32-bit microseconds",
+	  "tv_sec * 1000000 + tv_nsec / 1000 of clock_gettime(2) in an int" },
+	{ "us32", 32, 1000, "unsigned 32-bit microseconds",
+	  "the same in a uint32_t; micros() of Arduino code on Linux" },
+	{ "ms31", 31, 1000000, "signed 32-bit milliseconds",
+	  "clock_gettime(2) in ms, or GetTickCount() of Wine, in an int; Java's (int) of "
+	  "nanoTime" },
+	{ "ms32", 32, 1000000, "unsigned 32-bit milliseconds",
+	  "GetTickCount() of Wine, millis() of Arduino code; Windows 95 stopped here" },
+	{ "ns53", 53, 1, "nanoseconds in a double",
+	  "Number(process.hrtime.bigint()) in Node, JSON: steps of 2 ns from here on" },
+	{ "s24", 24, 1000000000, "seconds in a float",
+	  "(float) of any clock in seconds: adding 1 s does nothing from here on" },
+	{ "HZ250", 32, 4000000, "unsigned 32-bit ticks of 4 ms",
+	  "tick counters like the jiffies of a 32-bit kernel with HZ=250" },
+	{ "ns54", 54, 1, "64-bit nanoseconds times 2^10",
+	  "fixed-point code like the sched_clock() that stopped Linux 2.6.32 after 208 days" },
+	{ "cs31", 31, 10000000, "signed 32-bit hundredths",
+	  "hundredths in an int, as in generator control units of the Boeing 787" },
+	{ "cs32", 32, 10000000, "unsigned 32-bit hundredths",
+	  "TimeTicks of SNMP (hrSystemUptime); the uptime of Linux 2.4 began again here" },
+	{ "s31", 31, 1000000000, "signed 32-bit seconds",
+	  "tv_sec of a monotonic clock in an int or a 32-bit time_t" },
 };
+
+struct clock_offset near_wrap_at(const struct near_wrap *wrap)
+{
+	return clock_offset_from_ns(((__int128)1 << wrap->bits) * wrap->unit_ns);
+}
 
 const struct near_wrap *near_wraps(size_t *ret_count)
 {
@@ -86,7 +69,7 @@ int near_wrap_parse(const char *text, struct clock_offset *ret_reading, struct e
 		if (r < 0)
 			return r;
 	}
-	reading = clock_offset_sub(wrap->at, lead);
+	reading = clock_offset_sub(near_wrap_at(wrap), lead);
 	if (reading.s < 0)
 		return err_set(e, ERANGE, "'%.60s' is before the clock is zero", text);
 	*ret_reading = reading;

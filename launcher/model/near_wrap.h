@@ -13,14 +13,18 @@
 struct err;
 
 struct near_wrap {
-	const char *name;       /* unit and bits: ms32 */
-	struct clock_offset at; /* the clock's reading at which it happens */
-	const char *type;       /* which type overflows */
-	const char *seen_in;    /* APIs and systems that count so */
+	const char *name; /* unit and bits: ms32 */
+	int bits;         /* it happens when the clock has counted 2^bits units */
+	int64_t unit_ns;
+	const char *type;    /* which type overflows, or loses precision */
+	const char *seen_in; /* APIs and systems that count so */
 };
 
 /* All of them, soonest first. */
 const struct near_wrap *near_wraps(size_t *ret_count);
+
+/* The clock's reading at which it happens. */
+struct clock_offset near_wrap_at(const struct near_wrap *wrap);
 
 /* Reads NAME or NAME-DURATION, "ms32-5s": the reading this long (without a duration: 30 s) before
  * the wrap.  Returns 0, or -EINVAL or -ERANGE with *e filled. */

@@ -28,7 +28,7 @@ static void each_wrap_is_where_its_type_overflows(void)
 	wraps = near_wraps(&count);
 	assert(count == sizeof claims / sizeof *claims);
 	for (size_t i = 0; i < count; i++) {
-		__int128 at = clock_offset_to_ns(wraps[i].at);
+		__int128 at = clock_offset_to_ns(near_wrap_at(&wraps[i]));
 
 		assert(strcmp(wraps[i].name, claims[i].name) == 0);
 		assert(at == ((__int128)1 << claims[i].bits) * claims[i].unit_ns);
