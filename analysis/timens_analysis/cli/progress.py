@@ -16,6 +16,7 @@ from timens_analysis.study.runner import Progress
 from timens_analysis.study.session import Listeners
 
 LINE_EVERY_S = 15.0
+DRAW_EVERY_S = 0.1
 
 
 class Stopped(KeyboardInterrupt):
@@ -68,7 +69,7 @@ def line(progress: Progress) -> str:
     left = "?" if progress.left_s is None else duration(progress.left_s)
     again = f", {progress.remeasured} measured again" if progress.remeasured else ""
     return (
-        f"{share:4.0%}  {progress.label}, {progress.arm}; "
+        f"{share:4.0%}  {progress.label}, {progress.arm} {progress.metric}; "
         f"{progress.records} records{again}; {left} left"
     )
 
@@ -97,6 +98,9 @@ class Voice:
         if self._quiet:
             return
         if self._terminal:
+            if time.monotonic() - self._last < DRAW_EVERY_S:
+                return
+            self._last = time.monotonic()
             width = shutil.get_terminal_size().columns - 1
             self._write("\r\x1b[K" + line(progress)[:width])
             self._drawn = True

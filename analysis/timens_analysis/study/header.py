@@ -34,6 +34,7 @@ class Study:
     blocks: int
     replicates: int
     sleepers: int
+    batches_per_turn: int
     places: Places
     ns_per_tick: float
     clock_source_of_ticks: str
@@ -87,6 +88,7 @@ def compose(
         "blocks": study.blocks * study.replicates,
         "replicates": study.replicates,
         "sleepers": study.sleepers,
+        "batches_per_turn": study.batches_per_turn,
         "scheduling": asdict(scheduling) | {"policy": scheduling.policy},
         "programs": {
             "timens_run": str(study.places.timens_run),
@@ -141,6 +143,7 @@ def study_of(environment: Mapping[str, Any]) -> Study:
         blocks=environment["blocks"] // replicates,
         replicates=replicates,
         sleepers=environment["sleepers"],
+        batches_per_turn=environment["batches_per_turn"],
         places=places,
         ns_per_tick=environment["ns_per_tick"],
         clock_source_of_ticks=environment["clock_source_of_ticks"],

@@ -41,6 +41,7 @@ class Profile:
     about: str
     blocks: int
     calls: Mapping[str, tuple[int, int]]
+    batches_per_turn: int
     sleeps: int
     sleep_workers: int
 
@@ -59,12 +60,12 @@ def _calls(vdso: int, syscall: int, timer: int, timerfd: int) -> dict[str, tuple
 PROFILES: dict[str, Profile] = {
     p.name: p
     for p in (
-        Profile("smoke", "for tests only", 3, _calls(4_000, 2_000, 1_000, 800), 1, 3),
-        Profile("quick", "under 2 minutes", 60, _calls(100_000, 20_000, 20_000, 10_000), 4, 6),
+        Profile("smoke", "for tests only", 3, _calls(4_000, 2_000, 1_000, 800), 4, 1, 3),
+        Profile("quick", "under 2 minutes", 72, _calls(100_000, 20_000, 20_000, 10_000), 4, 4, 6),
         Profile(
-            "standard", "under 15 minutes", 200, _calls(200_000, 100_000, 50_000, 50_000), 10, 6
+            "standard", "under 15 minutes", 200, _calls(200_000, 100_000, 50_000, 50_000), 5, 10, 6
         ),
-        Profile("paper", "about an hour", 200, _calls(10**6, 10**6, 10**6, 10**6), 10, 6),
+        Profile("paper", "about an hour", 200, _calls(10**6, 10**6, 10**6, 10**6), 20, 10, 6),
     )
 }
 

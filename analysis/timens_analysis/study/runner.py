@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,18 +17,18 @@ from typing import Any
 from timens_analysis.study import host
 from timens_analysis.study.arms import Arm
 from timens_analysis.study.header import RECORDS, Study, now_utc
-from timens_analysis.study.journal import Journal, Key
+from timens_analysis.study.journal import Journal
 from timens_analysis.study.plan import Group, Request, expected_s
 from timens_analysis.study.proof import Seen, find_zygote, look, prove
 from timens_analysis.study.scheduling import Scheduling
-from timens_analysis.study.zygote import Zygote, await_ready, converse
+from timens_analysis.study.zygote import Zygote, await_ready, in_turns, side_by_side
 
 SESSIONS = "sessions.jsonl"
 # A record that waited a fifth of its time for a CPU (timens-bench flags it "preempted") is
-# measured again, twice at most, and only while the extra records stay below a tenth of the plan.
-# All attempts stay in the file.
+# measured again, side by side in all arms, twice at most and only while the extra records stay
+# below a quarter of the plan.  All attempts stay in the file; the last one counts.
 MOST_ATTEMPTS = 3
-EXTRA_SHARE = 0.1
+EXTRA_SHARE = 0.25
 
 Slots = Mapping[tuple[str, int], Zygote]
 
@@ -38,6 +39,7 @@ class Progress:
 
     label: str
     arm: str
+    metric: str
     groups_done: int
     groups: int
     records: int
@@ -118,6 +120,16 @@ def proven(arms: Sequence[Arm], slots: Slots) -> dict[str, Seen]:
     return by_slot[0]
 
 
+def _only(request: Request, cells: set[tuple[int, str]]) -> Request:
+    """The part of a request that measures these, in the same order."""
+    kept = [
+        (metric, block)
+        for metric, block in zip(request.metrics, request.blocks, strict=True)
+        if (block, metric) in cells
+    ]
+    return Request(request.arm, tuple(m for m, _ in kept), tuple(b for _, b in kept))
+
+
 class Runner:
     """Measures what is missing of one study."""
 
@@ -150,21 +162,54 @@ class Runner:
             self._left[group.kind] += 1
         for group in missing:
             before = time.monotonic()
-            for request in self._measure(group):
-                self._tell(group, request, before - started)
+            self._measure(group, started)
             self._journal.sync()
             self._pace.add(group.kind, time.monotonic() - before)
             self._left[group.kind] -= 1
             self._done += 1
 
     def _complete(self, group: Group) -> bool:
-        return all(self._journal.has(key) for request in group.requests for key in request.cells())
+        return all(
+            self._journal.has(cell) for request in group.requests for cell in request.cells()
+        )
 
-    def _tell(self, group: Group, request: Request, elapsed_s: float) -> None:
+    def _measure(self, group: Group, started: float) -> None:
+        disturbed = self._ask(group, group.requests, started)
+        for _ in range(MOST_ATTEMPTS - 1):
+            again = [again for r in group.requests if (again := _only(r, disturbed)).metrics]
+            extra = sum(len(request.metrics) for request in again)
+            if not again or self._extra + extra > self._most_extra:
+                break
+            self._extra += extra
+            disturbed = self._ask(group, again, started)
+
+    def _ask(
+        self, group: Group, requests: Sequence[Request], started: float
+    ) -> set[tuple[int, str]]:
+        """Measures these at the same time; returns (block, metric) of what was disturbed."""
+        converse = in_turns if self._takes_turns(group) else side_by_side
+        used: Counter[str] = Counter()
+        asked = []
+        for request in requests:
+            # Sleepers of one arm: each has a process of its own.
+            zygote = self._slots[request.arm, used[request.arm]]
+            used[request.arm] += 1
+            asked.append((zygote, request, self._words(group, request)))
+        disturbed = set()
+        for request, place, measured in converse(asked):
+            block, metric = request.blocks[place], request.metrics[place]
+            record = self._journal.append(request.arm, block, measured)
+            if "preempted" in record["flags"]:
+                disturbed.add((block, metric))
+            self._tell(group, request.arm, metric, time.monotonic() - started)
+        return disturbed
+
+    def _tell(self, group: Group, arm: str, metric: str, elapsed_s: float) -> None:
         self._on_progress(
             Progress(
                 label=group.label,
-                arm=request.arm,
+                arm=arm,
+                metric=metric,
                 groups_done=self._done,
                 groups=len(self._groups),
                 records=self._journal.count,
@@ -174,51 +219,11 @@ class Runner:
             )
         )
 
-    def _measure(self, group: Group) -> Iterator[Request]:
-        """Yields each request when its records are written."""
-        disturbed: list[tuple[int, Key]] = []
-        if group.kind == "sleep":
-            # Side by side: sleeping costs no CPU, and one after another would take hours.
-            disturbed += self._ask(self._slotted(group.requests))
-            yield group.requests[-1]
-        else:
-            for request in group.requests:
-                disturbed += self._ask([(0, request)])
-                yield request
-        for _ in range(MOST_ATTEMPTS - 1):
-            disturbed = disturbed[: max(0, self._most_extra - self._extra)]
-            self._extra += len(disturbed)
-            again = []
-            for slot, (arm, block, metric) in disturbed:
-                again += self._ask([(slot, Request(arm, (metric,), (block,)))])
-            disturbed = again
+    def _takes_turns(self, group: Group) -> bool:
+        # Sleepers leave the CPU idle, and one level after the other has nobody to take turns with.
+        return group.kind == "call" and len(group.requests) > 1
 
-    def _slotted(self, requests: Sequence[Request]) -> list[tuple[int, Request]]:
-        """Gives each request of the same arm a process of its own."""
-        used: dict[str, int] = {}
-        slotted = []
-        for request in requests:
-            slot = used.get(request.arm, 0)
-            used[request.arm] = slot + 1
-            slotted.append((slot, request))
-        return slotted
-
-    def _ask(self, slotted: Sequence[tuple[int, Request]]) -> list[tuple[int, Key]]:
-        """Measures these at the same time; returns those that were disturbed."""
-        slots = {id(request): slot for slot, request in slotted}
-        pairs = [
-            (self._slots[request.arm, slot], request, self._words(request))
-            for slot, request in slotted
-        ]
-        disturbed = []
-        for request, i, measured in converse(pairs):
-            record = self._journal.append(request.arm, request.blocks[i], measured)
-            if "preempted" in record["flags"]:
-                key = (request.arm, request.blocks[i], request.metrics[i])
-                disturbed.append((slots[id(request)], key))
-        return disturbed
-
-    def _words(self, request: Request) -> list[str]:
+    def _words(self, group: Group, request: Request) -> list[str]:
         names = list(dict.fromkeys(request.metrics))
         rounds = len(request.metrics) // len(names)
         calls = ",".join(f"{name}={self._counts[name][0]}" for name in names)
@@ -227,6 +232,7 @@ class Runner:
             *("measure", "--metrics", ",".join(names)),
             *("--calls", calls, "--batch", batch),
             *(("--repeat", str(rounds)) if rounds > 1 else ()),
+            *(("--turns", str(self._study.batches_per_turn)) if self._takes_turns(group) else ()),
         ]
 
 

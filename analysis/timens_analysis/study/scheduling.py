@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 FIFO_PRIORITY = 50
+COLLECTOR_PRIORITY = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,28 @@ class Scheduling:
         """As the header says it."""
         return f"SCHED_FIFO {FIFO_PRIORITY}" if self.fifo else "SCHED_OTHER"
 
-    @contextmanager
-    def applied(self) -> Iterator[None]:
+    def applied(self) -> AbstractContextManager[None]:
         """What is started inside runs like this; the study itself does not, afterwards."""
-        before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
-        os.sched_setaffinity(0, {self.cpu})
-        if self.fifo:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
-        try:
-            yield
-        finally:
-            os.sched_setscheduler(0, before[1], before[2])
-            os.sched_setaffinity(0, before[0])
+        return _as({self.cpu}, FIFO_PRIORITY if self.fifo else None)
+
+    def beside(self) -> AbstractContextManager[None]:
+        """The collector while it collects: off the CPU that measures, where there is another, and
+        as quick to answer as the workers, which wait for it between their turns."""
+        others = os.sched_getaffinity(0) - {self.cpu}
+        return _as(others or {self.cpu}, COLLECTOR_PRIORITY if self.fifo and others else None)
+
+
+@contextmanager
+def _as(cpus: set[int], fifo_priority: int | None) -> Iterator[None]:
+    before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
+    os.sched_setaffinity(0, cpus)
+    if fifo_priority is not None:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(fifo_priority))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, before[1], before[2])
+        os.sched_setaffinity(0, before[0])
 
 
 def _fifo_refused() -> str | None:
@@ -59,10 +70,3 @@ def choose(cpu: int | None, *, want_fifo: bool = True) -> Scheduling:
         cpu = allowed[-1]
     why_not = _fifo_refused() if want_fifo else "switched off by --no-fifo"
     return Scheduling(cpu, why_not is None, why_not)
-
-
-def leave(cpu: int) -> None:
-    """Moves the collector off the CPU that measures, where there is another."""
-    others = os.sched_getaffinity(0) - {cpu}
-    if others:
-        os.sched_setaffinity(0, others)

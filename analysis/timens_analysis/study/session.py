@@ -79,6 +79,7 @@ def design_study(wish: Wish, say: Callable[[str], None]) -> Study:
         blocks=wish.blocks or profile.blocks,
         replicates=wish.replicates,
         sleepers=sleep_workers(profile, len(arms)),
+        batches_per_turn=profile.batches_per_turn,
         places=places,
         ns_per_tick=calibration["ns_per_tick"],
         clock_source_of_ticks=calibration["clock_source_of_ticks"],
@@ -126,8 +127,8 @@ def start(wish: Wish, listen: Listeners) -> Path:
             )
             header.write(folder, environment)
             _announce(folder, environment, listen.say)
-            scheduling.leave(how.cpu)
-            measure(folder, study, slots, listen.progress)
+            with how.beside():
+                measure(folder, study, slots, listen.progress)
     finally:
         if not (folder / ENVIRONMENT).exists():
             (folder / ".lock").unlink()
@@ -153,8 +154,8 @@ def resume(folder: Path, listen: Listeners) -> Path:
         with zygotes(study, how) as slots:
             proven(study.arms, slots)
             _announce(folder, environment, listen.say)
-            scheduling.leave(how.cpu)
-            measure(folder, study, slots, listen.progress)
+            with how.beside():
+                measure(folder, study, slots, listen.progress)
     finally:
         lock.release()
     return folder

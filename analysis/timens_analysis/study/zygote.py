@@ -4,6 +4,8 @@
     study                                   timens-bench zygote, inside the arm
       |  <------ {"zygote":"ready","pid":P}   once
       |  measure --metrics ... ------------>  fork, exec of itself, wait
+      |  <------ {"turn":"wanted"}            from the worker, with --turns, before every few
+      |  one byte ------------------------->  batches
       |  <------ one line for each record     from the worker, on the same pipe
       |  <------ {"zygote":"end","status":N}
       |  end of file ---------------------->  exit
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
+import select
 import signal
 import subprocess
 from collections import defaultdict, deque
@@ -29,6 +31,8 @@ from timens_analysis.study.scheduling import Scheduling
 # A worker prints each record when it is done; the longest, a million timerfd pairs on a loaded
 # machine, takes some seconds.
 SILENCE_S = 300.0
+
+Measured = tuple[Request, int, dict[str, Any]]  # request, place of the metric in it, record
 
 
 class Zygote:
@@ -53,7 +57,8 @@ class Zygote:
         assert self._process.stdout is not None
         self._in = self._process.stdin
         self.out_fd = self._process.stdout.fileno()
-        os.set_blocking(self.out_fd, False)
+        self._readable = select.poll()
+        self._readable.register(self.out_fd, select.POLLIN)
 
     @property
     def pid(self) -> int:
@@ -62,17 +67,28 @@ class Zygote:
 
     def send(self, words: Sequence[str]) -> None:
         """One request."""
+        self._write(" ".join(words).encode() + b"\n")
+
+    def give_turn(self) -> None:
+        """Any byte will do."""
+        self._write(b"t")
+
+    def _write(self, data: bytes) -> None:
         try:
-            self._in.write(" ".join(words).encode() + b"\n")
+            self._in.write(data)
         except BrokenPipeError:
             raise self.failure("ended by itself") from None
 
-    def receive(self) -> list[dict[str, Any]]:
-        """The lines that have arrived; an empty list when none is complete yet."""
-        chunk = os.read(self.out_fd, 1 << 20)
-        if not chunk:
-            raise self.failure("ended by itself")
-        *lines, self._pending = (self._pending + chunk).split(b"\n")
+    def listen(self) -> list[dict[str, Any]]:
+        """Waits for at least one whole line and returns those that have arrived."""
+        lines: list[bytes] = []
+        while not lines:
+            if not self._readable.poll(SILENCE_S * 1000):
+                raise self.failure(f"said nothing for {SILENCE_S:.0f} s")
+            chunk = os.read(self.out_fd, 1 << 20)
+            if not chunk:
+                raise self.failure("ended by itself")
+            *lines, self._pending = (self._pending + chunk).split(b"\n")
         try:
             return [json.loads(line) for line in lines]
         except ValueError:
@@ -111,69 +127,91 @@ class Zygote:
         os.close(self._errors_fd)
 
 
-def _wait(waiting: selectors.BaseSelector) -> Iterator[tuple[Zygote, dict[str, Any]]]:
-    ready = waiting.select(SILENCE_S)
-    if not ready:
-        silent = [key.data for key in waiting.get_map().values()]
-        raise silent[0].failure(f"said nothing for {SILENCE_S:.0f} s")
-    for key, _ in ready:
-        for message in key.data.receive():
-            yield key.data, message
+Asked = tuple[Zygote, Request, Sequence[str]]
 
 
 def await_ready(zygotes: Sequence[Zygote]) -> None:
     """Returns when every zygote is inside its arm."""
-    with selectors.DefaultSelector() as waiting:
-        for zygote in zygotes:
-            waiting.register(zygote.out_fd, selectors.EVENT_READ, zygote)
-        while waiting.get_map():
-            for zygote, message in _wait(waiting):
-                if message.get("zygote") != "ready":
-                    raise zygote.failure(f"said {message} in place of ready")
-                waiting.unregister(zygote.out_fd)
+    for zygote in zygotes:
+        for message in zygote.listen():
+            if message.get("zygote") != "ready":
+                raise zygote.failure(f"said {message} in place of ready")
 
 
-class _Awaited:
-    """The records that a request still owes: by name, because the two halves of a pair (create
-    and delete) are timed from the same calls and arrive together."""
+class _Worker:
+    """A request under way, and the records that it still owes: by name, because the two halves of
+    a pair (create and delete) are timed from the same calls and arrive together."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, zygote: Zygote, request: Request, words: Sequence[str]) -> None:
+        self.zygote = zygote
         self.request = request
         self._places: dict[str, deque[int]] = defaultdict(deque)
         for place, metric in enumerate(request.metrics):
             self._places[metric].append(place)
-        self.left = len(request.metrics)
+        self._left = len(request.metrics)
+        self.has_ended = False
+        zygote.send(words)
 
-    def place(self, metric: str) -> int | None:
-        """Which of the metrics asked for this is; None when it was not."""
+    def hear(self) -> Iterator[Measured]:
+        """Yields the records among the messages that come next."""
+        for message in self.zygote.listen():
+            if "metric" in message:
+                yield self.request, self._place(message["metric"]), message
+            elif "zygote" in message:
+                self._check_end(message["status"])
+
+    def run_until_it_waits(self) -> Iterator[Measured]:
+        """Until the worker wants a turn, or has ended."""
+        waits = False
+        while not waits and not self.has_ended:
+            for message in self.zygote.listen():
+                if "metric" in message:
+                    yield self.request, self._place(message["metric"]), message
+                elif "turn" in message:
+                    waits = True
+                else:
+                    self._check_end(message["status"])
+
+    def _place(self, metric: str) -> int:
         places = self._places[metric]
         if not places:
-            return None
-        self.left -= 1
+            raise self.zygote.failure(f"measured {metric} unasked")
+        self._left -= 1
         return places.popleft()
 
+    def _check_end(self, status: int) -> None:
+        if status != 0 or self._left:
+            raise self.zygote.failure(
+                f"a worker ended with status {status}, {self._left} of "
+                f"{len(self.request.metrics)} records missing"
+            )
+        self.has_ended = True
 
-def converse(
-    pairs: Sequence[tuple[Zygote, Request, Sequence[str]]],
-) -> Iterator[tuple[Request, int, dict[str, Any]]]:
-    """Sends each zygote its request, all at once, and yields (request, i, record) as they come."""
-    awaited = {zygote: _Awaited(request) for zygote, request, _ in pairs}
-    with selectors.DefaultSelector() as waiting:
-        for zygote, _, words in pairs:
-            zygote.send(words)
-            waiting.register(zygote.out_fd, selectors.EVENT_READ, zygote)
-        while waiting.get_map():
-            for zygote, message in _wait(waiting):
-                owed = awaited[zygote]
-                if "zygote" not in message:
-                    place = owed.place(message["metric"])
-                    if place is None:
-                        raise zygote.failure(f"measured {message['metric']} unasked")
-                    yield owed.request, place, message
-                elif message["status"] == 0 and not owed.left:
-                    waiting.unregister(zygote.out_fd)
-                else:
-                    raise zygote.failure(
-                        f"a worker ended with status {message['status']}, {owed.left} of "
-                        f"{len(owed.request.metrics)} records missing"
-                    )
+
+def side_by_side(asked: Sequence[Asked]) -> Iterator[Measured]:
+    """All requests at the same time, each in a zygote of its own: for sleepers, or for one."""
+    workers = {zygote.out_fd: _Worker(zygote, request, words) for zygote, request, words in asked}
+    waiting = select.poll()
+    for fd in workers:
+        waiting.register(fd, select.POLLIN)
+    while workers:
+        for fd, _ in waiting.poll(SILENCE_S * 1000) or [(next(iter(workers)), 0)]:
+            yield from workers[fd].hear()
+            if workers[fd].has_ended:
+                waiting.unregister(fd)
+                del workers[fd]
+
+
+def in_turns(asked: Sequence[Asked]) -> Iterator[Measured]:
+    """All workers alive and prepared, but only one runs at a time, a few batches each.
+
+    So they all meet the same spells of a shared machine (docs/decisions/0402-turns.md)."""
+    workers = deque(_Worker(zygote, request, words) for zygote, request, words in asked)
+    for worker in workers:
+        yield from worker.run_until_it_waits()
+    while workers:
+        worker = workers.popleft()
+        if not worker.has_ended:
+            worker.zygote.give_turn()
+            yield from worker.run_until_it_waits()
+            workers.append(worker)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Who runs when: workers of one block take turns, sleepers lie side by side."""
+
+import json
+
+CALLS = "getppid,rdtscp"
+
+
+def records(folder):
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def test_workers_of_a_block_are_alive_together_and_end_together(smoke):
+    """Each metric of a block is finished by all arms before the next one begins."""
+    by_block = {}
+    for record in records(smoke):
+        if "sleep" not in record["metric"] and record["attempt"] == 1:
+            assert record["batches_per_turn"] == 4
+            by_block.setdefault(record["block"], []).append(record)
+    for block in by_block.values():
+        places = [record["position"] for record in block]
+        assert places == sorted(places)
+
+
+def test_the_records_of_one_metric_overlap_in_time_over_the_arms(study, rootfs, tmp_path):
+    """Every arm begins before the first one is done: one after another they would not."""
+    done = study(
+        *("run", "--profile", "quick", "--blocks", "1", "--no-report", "--metrics", CALLS),
+        *("--rootfs", rootfs, "--output", tmp_path / "run"),
+    )
+    assert done.returncode == 0, done.stderr
+    seconds_per_tick = json.loads((tmp_path / "run/environment.json").read_text())["ns_per_tick"]
+    for metric in CALLS.split(","):
+        mine = [r for r in records(tmp_path / "run") if r["metric"] == metric]
+        starts = [r["wall_start_s"] for r in mine]
+        ends = [r["wall_start_s"] + r["total_ticks"] * seconds_per_tick * 1e-9 for r in mine]
+        assert len(mine) == 4
+        assert max(starts) < min(ends)
+
+
+def test_sleepers_of_all_arms_sleep_at_the_same_time(smoke):
+    sleeps = [r for r in records(smoke) if r["metric"] == "nanosleep"]
+    starts = [r["wall_start_s"] for r in sleeps]
+
+    assert len(sleeps) == 12
+    assert max(starts) - min(starts) < 12 * 0.1  # 12 sleeps of 100 ms one after another
+    assert all("batches_per_turn" not in r for r in sleeps)
+
+
+def test_the_sequential_design_uses_one_process_for_all_records_of_a_level(study, rootfs, tmp_path):
+    done = study(
+        *("run", "--profile", "smoke", "--design", "sequential", "--no-report"),
+        *("--metrics", CALLS, "--rootfs", rootfs, "--output", tmp_path / "run"),
+    )
+    assert done.returncode == 0, done.stderr
+    mine = records(tmp_path / "run")
+    assert [r["arm"] for r in mine] == [
+        arm for arm in ("baseline", "baseline_aa", "timens", "container") for _ in range(6)
+    ]
+    pids = {(r["arm"], r["metric"]): set() for r in mine}
+    for record in mine:
+        pids[record["arm"], record["metric"]].add(record["pid"])
+    assert all(len(each) == 1 for each in pids.values())
