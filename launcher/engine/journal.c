@@ -191,8 +191,8 @@ int journal_open(const char *path, enum timeline_mode mode, struct clock_targets
 		 struct journal *ret_journal, struct err *e)
 {
 	struct journal j = { .path = path, .file = -1, .starts = 1 };
-	struct timeline_moment now;
-	struct timeline_entry last;
+	struct timeline_moment now = { 0 };
+	struct timeline_entry last = { 0 };
 	struct clock_offsets start;
 	int r;
 

@@ -254,7 +254,7 @@ static int read_flags(const json_t *profile, unsigned int *ret_flags, struct err
 }
 
 /* libseccomp 2.5 writes programs to files only. */
-static int export_program(const scmp_filter_ctx filter, struct sock_fprog *ret, struct err *e)
+static int export_program(scmp_filter_ctx filter, struct sock_fprog *ret, struct err *e)
 {
 	autoclose int file = memfd_create("seccomp", MFD_CLOEXEC);
 	autofree struct sock_filter *code = NULL;

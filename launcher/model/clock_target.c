@@ -54,7 +54,7 @@ static int resolve(const char *clock, const struct clock_target *target,
 int clock_targets_resolve(const struct clock_targets *targets, const struct clock_view *now,
 			  struct clock_offsets *ret_offsets, struct err *e)
 {
-	struct clock_offsets offsets;
+	struct clock_offsets offsets = { 0 };
 	int r;
 
 	r = resolve("monotonic", &targets->monotonic, now->monotonic, now->own.monotonic,

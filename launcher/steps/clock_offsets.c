@@ -46,7 +46,7 @@ static int write_offsets(const struct clock_targets *targets, struct err *e)
 {
 	autoclose int file = open(OFFSETS_FILE, O_RDWR | O_CLOEXEC);
 	struct clock_view now = { 0 };
-	struct clock_offsets offsets;
+	struct clock_offsets offsets = { 0 };
 	char lines[160];
 	int len, r;
 
@@ -81,7 +81,7 @@ int clock_offsets_check(const struct clock_targets *targets, struct err *e)
 {
 	autoclose int file = open(OFFSETS_FILE, O_RDONLY | O_CLOEXEC);
 	struct clock_view now = { 0 };
-	struct clock_offsets offsets;
+	struct clock_offsets offsets = { 0 };
 	struct clock_offset raw;
 	char text[CLOCK_OFFSET_TEXT];
 	int r;
