@@ -150,7 +150,7 @@ def _short(name: str) -> str:
 
 
 def _shared_axis(intervals: Sequence[Interval], start: float, end: float) -> Axis:
-    """Around 0 and all estimates; of the limits, the widest twentieth may be cut (with an arrow)."""
+    """Around 0 and all estimates; the widest twentieth of the limits may be cut (by an arrow)."""
     estimates = [i.estimate for i in intervals]
     low = min(0.0, *estimates, float(np.quantile([i.low for i in intervals], 0.05)))
     high = max(0.0, *estimates, float(np.quantile([i.high for i in intervals], 0.95)))
