@@ -90,6 +90,13 @@ class PairResult:
     verdict: Verdict = Verdict(UNTESTED)  # paired where there are blocks: the one that counts
     mean_verdict: Verdict = Verdict(UNTESTED)  # by the means, for comparison with the paper
 
+    @property
+    def percent(self) -> Interval | None:
+        """The relative effect by the method that decides."""
+        if self.paired is not None:
+            return self.paired.percent
+        return self.independent.percent if self.independent is not None else None
+
 
 @dataclass(frozen=True, slots=True)
 class MetricResult:

@@ -107,20 +107,14 @@ def interval_of(pair: PairResult) -> Interval | None:
     return Interval(test.low, test.diff, test.high)
 
 
-def _percent_of(pair: PairResult) -> Interval | None:
-    if pair.paired is not None:
-        return pair.paired.percent
-    return pair.independent.percent if pair.independent is not None else None
-
-
 def _percent_bars(result: MetricResult) -> list[Bar]:
     names = [level.name for level in result.metric.levels]
     bars = []
     for pair in result.pairs:
-        interval = _percent_of(pair)
+        interval = pair.percent
         if pair.j == names[0] and interval is not None:
             bars.append(Bar(pair.i, interval, *style(names.index(pair.i))))
-    if result.aa is not None and (interval := _percent_of(result.aa)) is not None:
+    if result.aa is not None and (interval := result.aa.percent) is not None:
         bars.append(Bar(result.aa.i, interval, *SELF))
     return bars
 

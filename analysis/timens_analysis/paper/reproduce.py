@@ -65,7 +65,7 @@ def _row(
         diff = published.diff.value  # printed with more digits than the means
     pair = next(p for p in result.pairs if (p.i, p.j) == (OUR_LEVEL[i], OUR_LEVEL[j]))
     word, reason = _judge(printed, published, diff, pair, options)
-    interval = percent(pair)
+    interval = pair.percent
     return Reproduction(
         metric=result.metric.name,
         i=pair.i,
@@ -78,13 +78,6 @@ def _row(
         verdict=word,
         reason=reason,
     )
-
-
-def percent(pair: PairResult) -> Interval | None:
-    """The relative effect that goes with the p value that decides."""
-    if pair.paired is not None:
-        return pair.paired.percent
-    return pair.independent.percent if pair.independent is not None else None
 
 
 def _judge(
@@ -108,7 +101,7 @@ def _judge(
     if not theirs:
         return NOT_REPRODUCED, "significant here, not in the paper"
     if not ours:
-        bound = percent(pair)
+        bound = pair.percent
         within = (
             "" if bound is None else f"; here it lies in [{bound.low:+.2f}, {bound.high:+.2f}] %"
         )
@@ -120,7 +113,7 @@ def _judge(
 
 def _size(printed: PrintedMetric, diff: float, pair: PairResult) -> str:
     """Same sign; is it the same size?"""
-    bound = percent(pair)
+    bound = pair.percent
     reference = {OUR_LEVEL[level.name]: level.mean.value for level in printed.levels}[pair.j]
     paper = 100 * diff / reference
     if bound is None:
