@@ -8,6 +8,8 @@
  *     |  <----------------------- READY |  waits; READY carries the terminal, if there is one
  *     |  tells who asked, opens gate    |
  *     |  START -----------------------> |  init, seccomp filter, execve()
+ *     |   (not if there was nothing     |
+ *     |    to tell or to open)          |
  *     |  <----------------- end of file |  the socket is close-on-exec: exec worked
  *
  * In place of READY or end of file the child may send FAILED with its struct err.

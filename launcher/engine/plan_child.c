@@ -285,7 +285,7 @@ static const struct step child_steps[] = {
 	  wants_no_new_privileges, forbid_new_privileges },
 	{ "die with launcher", "a change of ids would have undone it", NULL, die_with_launcher },
 	{ "ready", "all that can fail has been done, only exec is left", NULL, report_ready },
-	{ "start", "the host may still have to prepare something", NULL, wait_for_start },
+	{ "start", "the host still prepares something", host_prepares, wait_for_start },
 	{ "init", "PID 1 stays to reap and to forward signals", wants_init,
 	  split_into_init_and_payload },
 	{ "other files", "what the caller had open is not for the payload", NULL,

@@ -204,7 +204,7 @@ static const struct step host_steps[] = {
 	  wait_at_gate },
 	{ "timeline", "time is reserved on disk before anyone inside can read a clock",
 	  wants_timeline, begin_timeline },
-	{ "start", "nothing is left to prepare", NULL, send_start },
+	{ "start", "nothing is left to prepare", host_prepares, send_start },
 	{ "exec", "end of file means that exec worked", NULL, wait_for_exec },
 	{ "wait", "forwards signals; whatever happens above, all is undone after it", NULL,
 	  supervise_wait },
