@@ -73,3 +73,7 @@ lock: ## Resolve requirements.in again into requirements.txt
 test-distros: bootstrap-test ## Set up and build in fresh Debian 12 and 13 trees (minutes)
 	$(PYTHON) -m pytest tests/distros
 .PHONY: test-distros
+
+test-languages: bootstrap-languages build ## Clocks of Go, Java, Node and systemd, which it installs (minutes)
+	$(PYTHON) -m pytest tests/languages
+.PHONY: test-languages
