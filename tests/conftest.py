@@ -17,12 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from kit import RANGE_COUNT, RANGE_START, RANGE_USER_ID, USER_ID
+
 PROJECT = Path(__file__).parents[1]
 PROGRAM = Path(os.environ.get("TIMENS_RUN", PROJECT / "build/bin/timens-run")).resolve()
 
-USER_ID = 65533  # has no name and no ranges
-RANGE_USER_ID = 61234  # gets a name and ranges in a private /etc
-RANGE_START, RANGE_COUNT = 700_000, 65_536
 GONE_WITHIN_S = 5.0  # the kernel tears a killed PID namespace down on its own time
 
 
@@ -52,6 +51,7 @@ class Runner:
     """Starts timens-run and remembers what it started."""
 
     prefix: Sequence[str] = ()
+    uid: int = field(default_factory=os.geteuid)
     program: Path = PROGRAM
     marker: str = field(default_factory=lambda: f"TIMENS_TEST_MARK={uuid.uuid4()}")
     pids: list[int] = field(default_factory=list)
@@ -82,6 +82,11 @@ class Runner:
                 child.kill()
                 raise
         return subprocess.CompletedProcess(child.args, child.returncode, out, err)
+
+    def give(self, tree: Path) -> None:
+        """Makes the tree belong to whoever runs timens-run here."""
+        if self.uid != os.geteuid():
+            subprocess.run(["chown", "-hR", f"{self.uid}:{self.uid}", tree], check=True)
 
     def processes(self) -> list[str]:
         """What we started, or what that started, and still runs."""
@@ -184,10 +189,10 @@ def run_as_anyone(request: pytest.FixtureRequest, shared_folder: Path) -> Iterat
     """Runs timens-run as root, as a user with one id, and as a user with ranges of ids."""
     runner = Runner()
     if os.geteuid() == 0:
-        runner.prefix = {
-            "root": [],
-            "user": as_user(),
-            "user with ranges": as_user_with_ranges(),
+        runner.prefix, runner.uid = {
+            "root": ([], 0),
+            "user": (as_user(), USER_ID),
+            "user with ranges": (as_user_with_ranges(), RANGE_USER_ID),
         }[request.param]
     elif request.param != "user":
         pytest.skip("becoming somebody else needs root")
