@@ -22,6 +22,20 @@ from kit import RANGE_COUNT, RANGE_START, RANGE_USER_ID, USER_ID
 PROJECT = Path(__file__).parents[1]
 PROGRAM = Path(os.environ.get("TIMENS_RUN", PROJECT / "build/bin/timens-run")).resolve()
 
+FEW_APPLETS = (
+    "cat",
+    "echo",
+    "env",
+    "id",
+    "ls",
+    "mkdir",
+    "rm",
+    "sh",
+    "sleep",
+    "stat",
+    "touch",
+    "true",
+)
 GONE_WITHIN_S = 5.0  # the kernel tears a killed PID namespace down on its own time
 
 
@@ -140,7 +154,7 @@ def make_rootfs(shared_folder: Path) -> Iterator[Callable[[], Path]]:
     made: list[Path] = []
 
     def make() -> Path:
-        made.append(make_busybox_root(shared_folder / f"rootfs-{uuid.uuid4()}"))
+        made.append(make_busybox_root(shared_folder / f"rootfs-{uuid.uuid4()}", FEW_APPLETS))
         return made[-1]
 
     yield make
@@ -148,14 +162,14 @@ def make_rootfs(shared_folder: Path) -> Iterator[Callable[[], Path]]:
         shutil.rmtree(root)
 
 
-def make_busybox_root(root: Path) -> Path:
+def make_busybox_root(root: Path, names: Sequence[str] = ()) -> Path:
     """The smallest root that has a shell; everybody may write to it."""
     busybox = Path(shutil.which("busybox") or "/bin/busybox")
     for name in ("bin", "etc", "tmp", "proc", "sys", "dev"):
         (root / name).mkdir(parents=True, exist_ok=True)
     shutil.copy(busybox, root / "bin/busybox")
     applets = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
-    for name in applets.stdout.split():
+    for name in names or applets.stdout.split():
         if name != "busybox":
             (root / "bin" / name).symlink_to("busybox")
     (root / "etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\napp:x:7:8:app:/tmp:/bin/sh\n")

@@ -46,18 +46,9 @@ static int make_session(struct container *c, struct err *e)
 	return 0;
 }
 
-static int join_namespaces(struct container *c, struct err *e)
+static int join_mounts(struct container *c, struct err *e)
 {
-	for (enum namespace_kind k = 0; k < NS_COUNT; k++) {
-		int r;
-
-		if (c->join[k] < 0 || k == NS_USER || k == NS_PID)
-			continue;
-		r = namespaces_join(k, c->join[k], e);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return namespaces_join(NS_MNT, c->join[NS_MNT], e);
 }
 
 static int make_cgroup_namespace(struct container *c, struct err *e)
@@ -252,7 +243,8 @@ static const struct step child_steps[] = {
 	  become_root_inside },
 	{ "session", "no terminal of the host can be typed into from inside", wants_session,
 	  make_session },
-	{ "join namespaces", "before new ones are filled", wants_join, join_namespaces },
+	{ "join mounts", "the launcher itself still needs the paths of the host",
+	  wants_joined_mounts, join_mounts },
 	{ "cgroup namespace", "shows the cgroup that we are in by now as its root",
 	  wants_cgroup_namespace, make_cgroup_namespace },
 	{ "time namespace", "offsets freeze once it has a member", wants_time_namespace,

@@ -80,14 +80,14 @@ static int open_namespaces(struct container *c, struct err *e)
 	return namespaces_open(c->spec->join, c->join, e);
 }
 
-static int join_before_clone(struct container *c, struct err *e)
+static int join_namespaces(struct container *c, struct err *e)
 {
-	int r = 0;
+	/* Its user namespace may be what gives us the right to enter the others. */
+	int r = c->join[NS_USER] >= 0 ? namespaces_join(NS_USER, c->join[NS_USER], e) : 0;
 
-	if (c->join[NS_USER] >= 0)
-		r = namespaces_join(NS_USER, c->join[NS_USER], e);
-	if (r == 0 && c->join[NS_PID] >= 0)
-		r = namespaces_join(NS_PID, c->join[NS_PID], e);
+	for (enum namespace_kind k = 0; r == 0 && k < NS_COUNT; k++)
+		if (c->join[k] >= 0 && k != NS_USER && k != NS_MNT)
+			r = namespaces_join(k, c->join[k], e);
 	return r;
 }
 
@@ -182,8 +182,8 @@ static const struct step host_steps[] = {
 	  open_namespaces },
 	{ "cgroup", "limits hold from the first moment; a guard removes it even after our SIGKILL",
 	  wants_limits, make_cgroup },
-	{ "join user and pid", "what the clone creates belongs to the user namespace we are in",
-	  wants_join_by_clone, join_before_clone },
+	{ "join namespaces", "with our rights, which the child in a user namespace has not",
+	  wants_any_join, join_namespaces },
 	{ "open root", "only we can map the owners of its files, and the child inherits it",
 	  wants_mapped_root, open_root },
 	{ "channel", "the two processes talk from the first moment", NULL, open_channel },

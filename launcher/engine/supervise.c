@@ -65,8 +65,10 @@ static bool wants_signal(const struct container *c, const struct signalfd_siginf
 /* True if from now on the container has --kill-timeout to live. */
 static bool pass_on(struct container *c, const struct signalfd_siginfo *s)
 {
-	if (s->ssi_signo == SIGWINCH && c->terminal >= 0)
-		console_copy_size(&c->console);
+	if (s->ssi_signo == SIGWINCH && c->terminal >= 0) {
+		console_copy_size(&c->console); /* which sends the signal inside */
+		return false;
+	}
 	if (s->ssi_signo == SIGCHLD || !wants_signal(c, s))
 		return false;
 	(void)kill(c->pid, (int)s->ssi_signo); /* it may just have ended */

@@ -13,11 +13,6 @@ bool wants_any_join(const struct container_spec *spec)
 	return false;
 }
 
-bool wants_join_by_clone(const struct container_spec *spec)
-{
-	return spec->join[NS_USER] != NULL || spec->join[NS_PID] != NULL;
-}
-
 bool wants_announcement(const struct container_spec *spec)
 {
 	return spec->pid_file != NULL || spec->info_fd >= 0;
@@ -68,12 +63,9 @@ bool wants_init(const struct container_spec *spec)
 	return spec->init;
 }
 
-bool wants_join(const struct container_spec *spec)
+bool wants_joined_mounts(const struct container_spec *spec)
 {
-	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
-		if (k != NS_USER && k != NS_PID && spec->join[k] != NULL)
-			return true;
-	return false;
+	return spec->join[NS_MNT] != NULL;
 }
 
 bool wants_limit(const struct container_spec *spec)

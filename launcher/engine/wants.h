@@ -7,7 +7,6 @@
 struct container_spec;
 
 bool wants_any_join(const struct container_spec *spec);
-bool wants_join_by_clone(const struct container_spec *spec);
 bool wants_announcement(const struct container_spec *spec);
 bool wants_bound(const struct container_spec *spec);
 bool wants_cgroup_namespace(const struct container_spec *spec);
@@ -18,7 +17,7 @@ bool wants_gate(const struct container_spec *spec);
 bool wants_hostname(const struct container_spec *spec);
 bool wants_ids(const struct container_spec *spec);
 bool wants_init(const struct container_spec *spec);
-bool wants_join(const struct container_spec *spec);
+bool wants_joined_mounts(const struct container_spec *spec);
 bool wants_limit(const struct container_spec *spec);
 bool wants_limits(const struct container_spec *spec);
 bool wants_loopback(const struct container_spec *spec);

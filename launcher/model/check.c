@@ -19,6 +19,11 @@ static int check_namespaces(const struct container_spec *spec, struct err *e)
 		if (spec->join[k] != NULL && creates(spec, namespaces[k].flag))
 			return err_set(e, EINVAL, "the %s namespace is both created and joined",
 				       namespaces[k].name);
+	if (spec->join[NS_PID] != NULL && creates(spec, CLONE_NEWUSER)) {
+		(void)err_set(e, EINVAL, "--join pid needs its owner");
+		return err_hint(e,
+				"its user namespace as well: --join user=PATH (or --share user)");
+	}
 	if (!creates(spec, CLONE_NEWTIME) &&
 	    (is_shifted(&spec->clocks.monotonic) || is_shifted(&spec->clocks.boottime))) {
 		(void)err_set(e, EINVAL, "--boottime and --monotonic need a new time namespace");

@@ -30,6 +30,12 @@ static struct mount from_host(const char *path, unsigned long flags)
 /* A new mount of a namespace's file system must be made by the namespace's owner. */
 static bool owns(const struct container_spec *spec, uint32_t flag)
 {
+	enum namespace_kind kind = 0;
+
+	while (namespaces[kind].flag != flag)
+		kind++;
+	if (spec->join[NS_USER] != NULL)
+		return creates(spec, flag) || spec->join[kind] != NULL;
 	return creates(spec, flag) || !creates(spec, CLONE_NEWUSER);
 }
 
@@ -37,8 +43,10 @@ static size_t dev_mounts(const struct container_spec *spec, struct mount *m)
 {
 	size_t n = 0;
 	uint32_t outside;
-	bool tty_group =
-		!creates(spec, CLONE_NEWUSER) || id_map_outside(&spec->groups, TTY_GROUP, &outside);
+	/* The maps of a joined user namespace are not ours to know. */
+	bool tty_group = creates(spec, CLONE_NEWUSER)
+				 ? id_map_outside(&spec->groups, TTY_GROUP, &outside)
+				 : spec->join[NS_USER] == NULL;
 
 	m[n++] = file_system("tmpfs", "/dev", MS_NOSUID, "mode=755,size=64k");
 	m[n++] = file_system("devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC,
