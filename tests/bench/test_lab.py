@@ -86,7 +86,7 @@ def test_one_cpu_alone_has_nothing_to_compare(bench: Bench) -> None:
 @pytest.fixture(scope="module")
 def tsc_clock() -> dict[str, list[Record]]:
     """One run of tsc-clock, by its three parts."""
-    words = "tsc-clock --seconds 1 --samples 50 --reload-us 2000".split()
+    words = ["tsc-clock", "--seconds", "1", "--samples", "50", "--reload-us", "2000"]
     result = subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, check=True, timeout=60)
     parts: dict[str, list[Record]] = {}
     for line in result.stdout.splitlines():
