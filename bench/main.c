@@ -68,6 +68,8 @@ int main(int argc, char **argv)
 		puts("timens-bench " VERSION);
 		return 0;
 	}
+	if (strcmp(word, "--list") == 0)
+		word = "list";
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(word, commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);

@@ -185,6 +185,10 @@ def test_list_describes_each_metric(bench: Bench) -> None:
     }
 
 
+def test_list_can_be_asked_for_as_an_option(bench: Bench) -> None:
+    assert bench("--list").stdout == bench("list").stdout != ""
+
+
 def test_calibrate_finds_what_a_tick_is_worth(bench: Bench) -> None:
     """Two calibrations agree to 2 parts in a million: each is between two bracketed points."""
     first, second = (json.loads(bench("calibrate").stdout) for _ in range(2))
