@@ -216,18 +216,16 @@ void request_print_help(void)
 
 	fputs("usage: timens-run [OPTIONS] ROOTFS [COMMAND [ARG...]]\n"
 	      "       timens-run [OPTIONS] --only NS[,NS...] [--] COMMAND [ARG...]\n"
-	      "Runs a command in a container whose CLOCK_MONOTONIC and CLOCK_BOOTTIME are its "
-	      "own.\n",
+	      "Runs a command in a container with its own CLOCK_MONOTONIC and CLOCK_BOOTTIME.\n",
 	      stdout);
 	for (const struct option_row *o = options; o < options + option_count; o++) {
-		int width =
-			(int)(strlen(o->name) + (o->argument ? strlen(o->argument) + 1 : 0) + 4);
+		int width = (int)(strlen(o->name) + (o->argument ? strlen(o->argument) + 1 : 0));
 
 		if (strcmp(group, o->group) != 0)
-			column = printf("\n%-12s", group = o->group) - 1;
-		else if (column + width > 80)
-			column = printf("\n%-12s", "") - 1;
-		column += printf("--%s%s%s  ", o->name, o->argument ? " " : "",
+			column = printf("\n%-10s", group = o->group) - 1;
+		else if (column + width + 4 > 80)
+			column = printf("\n%-10s", "") - 1;
+		column += printf("  --%s%s%s", o->name, o->argument ? " " : "",
 				 o->argument ? o->argument : "");
 	}
 	puts("\n\nD: +3600, -30, 1.5, 1h30m, P1DT2H.  "
