@@ -5,6 +5,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 PROFILE ?= quick
+ROUNDS  ?= 200
 PYTHON   = .venv/bin/python
 PROGRAMS = launcher/timens-run launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study
 
@@ -56,13 +57,16 @@ lint-c: build # three analyzers over launcher/
 	meson compile -C $(BUILD)-analyzer
 	git ls-files 'launcher/*.c' | xargs -P 2 -n 8 clang-tidy -p $(BUILD) --quiet
 
+bench: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
+	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) $(if $(TREE),--tree $(TREE))
+
 install: build ## Install under PREFIX (and DESTDIR)
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
 clean: ## Remove what the build made; keeps results/
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: help study test build sanitized lint lint-c install clean
+.PHONY: help study test build sanitized lint lint-c bench install clean
 
 lock: ## Resolve requirements.in again into requirements.txt
 	$(PYTHON) -m pip -q install pip-tools

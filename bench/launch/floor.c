@@ -209,7 +209,7 @@ static _Noreturn void child(int channel, char **argv, bool with_groups)
 	need(fchdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0, "pivot_root");
 	need(umount2(".", MNT_DETACH) == 0, "umount");
 	drop_privileges(with_groups);
-	need(send(channel, "R", 1, 0) == 1 && recv(channel, &note, 1, 0) == 1, "start");
+	need(send(channel, "R", 1, 0) == 1, "ready");
 	payload = clone(exec_payload, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
 			argv + 1);
 	close_range(0, ~0U, 0);
@@ -241,6 +241,7 @@ int main(int argc, char **argv)
 			 CLONE_NEWUTS,
 		.exit_signal = SIGCHLD,
 	};
+	bool root = getuid() == 0;
 	int ends[2], status = 0;
 	char note;
 	pid_t pid;
@@ -251,12 +252,12 @@ int main(int argc, char **argv)
 	need(pid >= 0, "clone3");
 	if (pid == 0) {
 		close(ends[0]);
-		child(ends[1], argv + 1, getuid() == 0);
+		child(ends[1], argv + 1, root);
 	}
 	close(ends[1]);
 	write_maps(pid);
 	need(send(ends[0], "M", 1, 0) == 1 && recv(ends[0], &note, 1, 0) == 1, "set-up");
-	need(send(ends[0], "S", 1, 0) == 1 && recv(ends[0], &note, 1, 0) == 0, "exec");
+	need(recv(ends[0], &note, 1, 0) == 0, "exec");
 	need(waitpid(pid, &status, 0) == pid, "wait");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
