@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
@@ -60,19 +61,22 @@ def test_a_wrong_line_is_answered_and_the_next_is_served(bench: Bench) -> None:
     assert "zygote: a line must start with 'measure': list" in stderr
 
 
-def test_a_worker_that_is_killed_is_answered_with_its_signal(bench: Bench) -> None:
-    def limit_cpu_time() -> None:
-        import resource
+def test_a_worker_that_is_killed_is_answered_with_its_signal(program: Path) -> None:
+    with subprocess.Popen(
+        [program, "zygote"], stdin=PIPE, stdout=PIPE, text=True, bufsize=1
+    ) as zygote:
+        assert zygote.stdin is not None
+        assert zygote.stdout is not None
+        print("measure --metrics getppid --turns 1", file=zygote.stdin)
+        answers = [json.loads(zygote.stdout.readline()) for _ in range(2)]
+        assert answers[1] == {"turn": "wanted"}
+        worker = subprocess.check_output(["pgrep", "-P", str(zygote.pid)], text=True)
 
-        resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+        os.kill(int(worker), signal.SIGKILL)
 
-    answers, _ = converse(
-        bench,
-        "measure --metrics getppid --calls getppid=900000000",
-        preexec_fn=limit_cpu_time,
-    )
-
-    assert answers[-1] == {"zygote": "end", "status": 128 + 9}
+        assert json.loads(zygote.stdout.readline()) == {"zygote": "end", "status": 128 + 9}
+        zygote.stdin.close()
+        assert zygote.stdout.read() == ""
 
 
 def test_workers_take_turns_and_do_nothing_between_them(program: Path) -> None:
