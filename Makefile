@@ -60,18 +60,32 @@ lint-c: build # three analyzers over launcher/
 bench: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
 	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) $(if $(TREE),--tree $(TREE))
 
-install: build ## Install under PREFIX (and DESTDIR)
+# timens-study gets an environment of its own, with what it imports and nothing else.  An
+# environment that was made is kept as long as the lock file is the same; it works wherever
+# DESTDIR is moved to, because only its python is called, never a script of its bin.
+VENV = $(DESTDIR)$(PREFIX)/lib/timens-run/venv
+install: bootstrap-study build ## Install under PREFIX (and DESTDIR)
+	@meson configure $(BUILD) --prefix $(PREFIX)
+	meson compile -C $(BUILD)
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@cmp -s analysis/requirements.txt $(VENV)/.locked || { \
+		set -e; echo "making $(VENV)"; \
+		/usr/bin/python3 -m venv --clear $(VENV); \
+		$(VENV)/bin/python -m pip --disable-pip-version-check install -q --no-deps \
+			--only-binary :all: --require-hashes -r analysis/requirements.txt; \
+		cp analysis/requirements.txt $(VENV)/.locked; }
 
 clean: ## Remove what the build made; keeps results/
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: help study test build sanitized lint lint-c bench install clean
 
+LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --strip-extras
 lock: ## Resolve requirements.in again into requirements.txt
 	$(PYTHON) -m pip -q install pip-tools
-	CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --strip-extras requirements.in
+	$(LOCK) requirements.in
+	$(LOCK) --constraint requirements.txt analysis/requirements.in
 .PHONY: lock
 
 test-distros: bootstrap-test ## Set up and build in fresh Debian 12 and 13 trees (minutes)
