@@ -104,11 +104,22 @@ def test_an_unknown_purpose_is_refused_with_the_known_ones(host):
     assert result.stderr.startswith("bootstrap: unknown purpose 'everything'\nhint: one of: build")
 
 
-def test_every_python_package_is_locked_by_hash():
-    lock = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
+@pytest.mark.parametrize("folder", ["", "analysis"])
+def test_every_python_package_is_locked_by_hash(folder):
+    lock = (PROJECT / folder / "requirements.txt").read_text(encoding="utf-8")
     pinned = re.findall(r"^([a-z0-9-]+)==\S+ \\\n    --hash=sha256:", lock, re.MULTILINE)
-    wanted = (PROJECT / "requirements.in").read_text(encoding="utf-8").splitlines()
+    wanted = (PROJECT / folder / "requirements.in").read_text(encoding="utf-8").splitlines()
 
-    names = {re.split(r"[>=<]", line)[0] for line in wanted if line and not line.startswith("#")}
+    names = {re.split(r"[>=<]", line)[0] for line in wanted if line and line[0] not in "#-"}
     assert names <= set(pinned)
     assert len(pinned) == len(re.findall(r"^[a-z0-9-]+==", lock, re.MULTILINE))
+
+
+def test_what_is_installed_is_what_was_tested():
+    """The lock file of an installed timens-study pins the same versions as the one of .venv."""
+
+    def pins(path: str) -> set[str]:
+        text = (PROJECT / path).read_text(encoding="utf-8")
+        return set(re.findall(r"^[a-z0-9-]+==\S+", text, re.MULTILINE))
+
+    assert pins("analysis/requirements.txt") <= pins("requirements.txt")
