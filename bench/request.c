@@ -8,8 +8,10 @@
 
 #include "circumstances.h"
 
-/* 2^32 calls of the cheapest metric take ten seconds, a batch of a million of the dearest as long;
- * more is a typing error. */
+/* Each is kept and printed: a million take 8 MB of memory and of output. */
+#define BATCHES_MAX 1000000
+
+/* So many calls take from seconds to a quarter of an hour; more is a typing error. */
 #define CALLS_MAX 1000000000
 #define BATCH_MAX 10000000
 
@@ -245,6 +247,9 @@ int request_amount(const struct request *r, const struct metric *m, uint32_t *re
 	if (r->ticks == TICKS_CLOCK_MONOTONIC_RAW)
 		lengthen(m, own->batch | partners->batch, own->calls | partners->calls, &batch,
 			 &calls);
+	if ((calls - 1) / batch >= BATCHES_MAX)
+		return problem_set(p, 0, "use a larger --batch", "%s: more than %d batches",
+				   m->name, BATCHES_MAX);
 	*ret_batch = batch;
 	*ret_batch_count = (calls - 1) / batch + 1;
 	return 0;

@@ -135,6 +135,10 @@ def test_a_block_is_put_into_the_record(measure: Measure) -> None:
             ["--metrics", "timer_create", "--calls", "timer_create=500,timer_delete=250"],
             "timer_create and timer_delete are timed from the same pairs",
         ),
+        (
+            ["--metrics", "getppid", "--calls", "getppid=1000001", "--batch", "getppid=1"],
+            "getppid: more than 1000000 batches",
+        ),
     ],
 )
 def test_a_wrong_request_is_refused_before_anything_is_measured(
