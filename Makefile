@@ -7,7 +7,7 @@ DESTDIR ?=
 PROFILE ?= quick
 ROUNDS  ?= 200
 PYTHON   = .venv/bin/python
-PROGRAMS = launcher/timens-run launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study
+PROGRAMS = launcher/timens-run launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

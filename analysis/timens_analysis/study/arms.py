@@ -63,7 +63,8 @@ class Places:
         return self.rootfs / BENCH_INSIDE.lstrip("/")
 
 
-def _offset_options(offsets: Offsets) -> tuple[str, ...]:
+def offset_options(offsets: Offsets) -> tuple[str, ...]:
+    """Words for timens-run."""
     return (
         "--monotonic",
         f"{offsets.monotonic_s:+d}",
@@ -86,7 +87,7 @@ def _time_namespace(offsets: Offsets) -> Callable[[str, Places], Arm]:
         command = (
             str(places.timens_run),
             *("--seccomp", "unconfined", "--only", ",".join(namespaces)),
-            *_offset_options(offsets),
+            *offset_options(offsets),
             *("--", str(places.bench)),
         )
         return Arm(name, "treatment", command, Expected(frozenset(namespaces), offsets))
@@ -103,7 +104,7 @@ def _container(
         command = (
             str(places.timens_run),
             *(() if filtered else ("--seccomp", "unconfined")),
-            *(_offset_options(offsets) if offsets else ("--share", "time")),
+            *(offset_options(offsets) if offsets else ("--share", "time")),
             str(places.rootfs),
             BENCH_INSIDE,
         )

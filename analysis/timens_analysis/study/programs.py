@@ -16,10 +16,11 @@ from timens_analysis.study.proof import sha256
 
 
 def find(name: str) -> Path:
-    """Beside timens-study, or else on PATH."""
-    beside = Path(sys.argv[0]).absolute().parent / name
-    if beside.is_file():
-        return beside
+    """Beside timens-study, in the package's own folder, or else on PATH."""
+    here = Path(sys.argv[0]).absolute().parent
+    for folder in (here, here.parent / "lib" / "timens-run"):
+        if (folder / name).is_file():
+            return folder / name
     found = shutil.which(name)
     if found is None:
         raise UserError(
