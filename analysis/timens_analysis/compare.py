@@ -106,11 +106,12 @@ def _describe(level: Level) -> LevelResult:
     values = level.values
     if values.size == 0 or not np.isfinite(values).all():
         return LevelResult(level.name, values.size)
+    squarable = np.abs(values).max() <= describe.LARGEST
     return LevelResult(
         level.name,
         values.size,
         mean=float(values.mean()),
-        sd=describe.summarise(values).sd if values.size > 1 else None,
+        sd=describe.summarise(values).sd if values.size > 1 and squarable else None,
         median=float(np.median(values)),
         low=float(values.min()),
         high=float(values.max()),

@@ -13,6 +13,7 @@ from scipy import stats
 from timens_analysis.model import Values
 
 FEWEST = 3  # Shapiro-Wilk needs 3, and Levene on 2 records always sees equal deviations
+LARGEST = 1e120  # squares, and sums of them over n^2, stay in double precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def unusable(values: Values) -> str | None:
             f"all {n} values are {values[0]:.12g}: without variance there is no test on means"
             " and no normality"
         )
+    if np.abs(values).max() > LARGEST or values.max() - values.min() < 1 / LARGEST:
+        return "values so large, or so close together, cannot be squared: choose another unit"
     return None
 
 

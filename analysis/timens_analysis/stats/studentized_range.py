@@ -13,6 +13,7 @@ Source: Lund & Lund, Algorithm AS 190, Applied Statistics 32 (1983), 204-210.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -35,6 +36,7 @@ def survival(q: float, k: int, df: float) -> float:
     return _survival(q, k, scale, density)
 
 
+@lru_cache(maxsize=256)  # pure; Tukey asks the same for every pair
 def quantile(alpha: float, k: int, df: float) -> float:
     """The q that is exceeded with probability alpha."""
     scale, density = _scale(df)
