@@ -7,6 +7,7 @@ Bounds are about three and a half standard errors of a binomial count, and the s
 import numpy as np
 import pytest
 from scipy import stats
+
 from timens_analysis import blocks
 from timens_analysis.model import Level, Metric
 from timens_analysis.results import Options

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from timens_analysis import cli
 from timens_analysis.compare import analyse
 from timens_analysis.model import Level, Metric

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+
 from timens_analysis.stats import (
     bootstrap,
     describe,

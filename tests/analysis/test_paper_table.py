@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from timens_analysis import cli
 from timens_analysis.compare import analyse
 from timens_analysis.inputs import load_samples
@@ -190,7 +191,10 @@ def test_without_an_argument_the_paper_is_audited(tmp_path, capsys):
     assert cli.main(["audit", "-o", str(page), "--check"]) == 1
 
 
-HEADER = "metric,test,df1,df2,F,p,level,n,mean,sd,i_level,j_level,diff,significant,diff_p,ci_lower,ci_upper"
+HEADER = (
+    "metric,test,df1,df2,F,p,level,n,mean,sd,"
+    "i_level,j_level,diff,significant,diff_p,ci_lower,ci_upper"
+)
 SOUND = """
 m,Welch,1,38,25.00,<0.001,a,20,100.00,2.000,b,a,3.162,yes,<0.001,1.88,4.44
 m,,,,,,b,20,103.16,2.000,,,,,,,
