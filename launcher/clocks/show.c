@@ -135,23 +135,28 @@ static void print_json(const int64_t before[CLOCKS], const struct inside *inside
 	printf("]}\n");
 }
 
+/* The host's readings are ours without our own offsets: we may be in a container too. */
+static void read_host(const struct own_offsets *own, int64_t ret_ns[CLOCKS])
+{
+	for (size_t i = 0; i < CLOCKS; i++)
+		ret_ns[i] = clock_now_ns(clocks[i].id) - offset_of(own, i);
+}
+
 int clocks_show(pid_t pid, bool json, struct err *e)
 {
 	int64_t before[CLOCKS], after[CLOCKS];
 	struct inside inside = { 0 };
-	struct own_offsets own;
+	struct own_offsets own = { 0 };
 	bool timed_out;
 	int r = clocks_own_offsets(&own, e);
 
-	/* The host's reading is ours without our own offset: we may be in a container too. */
-	for (size_t i = 0; r == 0 && i < CLOCKS; i++)
-		before[i] = clock_now_ns(clocks[i].id) - offset_of(&own, i);
-	if (r == 0)
-		r = visit(pid, read_inside, &inside, sizeof inside, 10, &timed_out, e);
-	for (size_t i = 0; r == 0 && i < CLOCKS; i++)
-		after[i] = clock_now_ns(clocks[i].id) - offset_of(&own, i);
 	if (r < 0)
 		return r;
+	read_host(&own, before);
+	r = visit(pid, read_inside, &inside, sizeof inside, 10, &timed_out, e);
+	if (r < 0)
+		return r;
+	read_host(&own, after);
 	if (inside.failure.code != 0) {
 		*e = inside.failure;
 		return -e->code;

@@ -108,9 +108,10 @@ def test_without_an_offset_even_io_uring_agrees(run):
     )
 
 
-def test_it_can_be_run_inside(run, rootfs):
+def test_it_can_be_run_inside(run, host_rootfs):
     clocks = run.program.with_name("timens-clocks")
-    inside = ["--ro-bind", f"{clocks.resolve()}:/tmp/timens-clocks", rootfs, "/tmp/timens-clocks"]
+    show = ["--ro-bind", f"{clocks.resolve()}:/tmp/timens-clocks"]
+    inside = [*show, *host_rootfs, "/tmp/timens-clocks"]
     before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     result = run("--offset", "1d", *inside, "--json")
     after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
