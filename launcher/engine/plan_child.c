@@ -227,6 +227,7 @@ static int exec_payload(struct container *c, struct err *e)
 
 	environ = c->spec->env; /* the PATH in it is the one that counts */
 	(void)sigprocmask(SIG_SETMASK, &c->caller_mask, NULL); /* cannot fail */
+	clock_offsets_tell();
 	execvp(program, c->spec->argv);
 	(void)err_set(e, errno, "cannot execute '%s'", program);
 	if (e->code == ENOENT && strchr(program, '/') != NULL && access(program, F_OK) == 0)

@@ -131,3 +131,14 @@ int clock_offsets_enter(const struct clock_targets *targets, struct err *e)
 		return err_set(e, errno, "cannot enter the new time namespace");
 	return 0;
 }
+
+void clock_offsets_tell(void)
+{
+	char monotonic[CLOCK_OFFSET_TEXT], boottime[CLOCK_OFFSET_TEXT];
+
+	if (!log_verbose)
+		return;
+	log_info("the command starts when CLOCK_MONOTONIC reads %s s, CLOCK_BOOTTIME %s s",
+		 clock_offset_format(reading_of(CLOCK_MONOTONIC), monotonic) + 1,
+		 clock_offset_format(reading_of(CLOCK_BOOTTIME), boottime) + 1);
+}

@@ -14,6 +14,9 @@ struct err;
  * below zero, which the kernel allows.  Returns 0, or -ERANGE with the range allowed in *e. */
 int clock_offsets_check(const struct clock_targets *targets, struct err *e);
 
+/* With --verbose: says what the clocks read now, just before the command starts. */
+void clock_offsets_tell(void);
+
 /* Creates a time namespace with these clocks and moves the calling process into it.
  *
  * The caller must have one thread, and CAP_SYS_TIME and CAP_SYS_ADMIN in the user namespace
