@@ -194,7 +194,7 @@ static int run_rest(void *argument)
 
 	(void)plan_run(&child_plan, c, &e); /* returns only when it failed */
 	channel_send_failure(c->channel, &e);
-	_exit(125);
+	return 125; /* clone(2) makes it the exit status */
 }
 
 /* Does not return here: the payload continues in the table, init stays behind. */
