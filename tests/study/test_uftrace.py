@@ -6,6 +6,7 @@ import os
 import struct
 
 import pytest
+
 from timens_analysis.errors import UserError
 from timens_analysis.study.uftrace import FUNCTIONS, durations
 
