@@ -15,6 +15,8 @@ Role = Literal["baseline", "aa", "treatment"]
 
 ALL_NAMESPACES = frozenset({"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"})
 BENCH_INSIDE = "/usr/bin/timens-bench"
+# Engines start their containers from elsewhere: by this we know ours again.
+SLOT_VARIABLE = "TIMENS_SLOT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,16 @@ class Expected:
     same_cgroup: bool = True
 
 
+# Engines and own commands decide themselves; what they decided is in the header.
+ENGINE = Expected(None, offsets=None, seccomp_mode=None, same_cgroup=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One level of the study; `command` + "zygote" starts timens-bench inside it."""
+    """One level of the study; `command` + "zygote" starts timens-bench inside it.
+
+    {slot} in a word is the name of the process among all of the study, {cpu} the CPU.
+    """
 
     name: str
     role: Role
@@ -114,6 +123,27 @@ def _container(
     return make
 
 
+def _podman(name: str, places: Places) -> Arm:
+    command = (
+        *("podman", "run", "--rm", "--interactive", "--network=none"),
+        # In our own cgroup, without a filter, with limits that need no capability to set.
+        *("--cgroups=disabled", "--security-opt=seccomp=unconfined"),
+        *("--ulimit=nofile=1024:4096", "--ulimit=nproc=4096:4096"),
+        *(f"--env={SLOT_VARIABLE}={{slot}}", "--rootfs", str(places.rootfs), BENCH_INSIDE),
+    )
+    return Arm(name, "treatment", command, ENGINE)
+
+
+def _docker(name: str, places: Places) -> Arm:
+    command = (
+        *("docker", "run", "--rm", "--interactive", "--network=none", "--cpuset-cpus={cpu}"),
+        *("--security-opt=seccomp=unconfined", f"--env={SLOT_VARIABLE}={{slot}}"),
+        *(f"--mount=type=bind,src={places.bench},dst={BENCH_INSIDE},readonly",),
+        *("debian:stable", BENCH_INSIDE),
+    )
+    return Arm(name, "treatment", command, ENGINE)
+
+
 # name -> (what it is for, how it is made)
 KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
     "baseline": ("the host", _host("baseline")),
@@ -135,6 +165,8 @@ KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
         "the container with the default seccomp filter",
         _container(filtered=True),
     ),
+    "podman": ("a container of Podman, in the cgroup of the others", _podman),
+    "docker": ("a container of Docker, in a cgroup of its own; needs --no-fifo", _docker),
 }
 DEFAULT = ("baseline", "baseline_aa", "timens", "container")
 ALWAYS = ("baseline", "baseline_aa")
@@ -151,15 +183,12 @@ def own(text: str, places: Places) -> Arm:
     if not any("{bench}" in word for word in words):
         words.append("{bench}")
     replaced = tuple(word.replace("{bench}", str(places.bench)) for word in words)
-    return Arm(name, "treatment", replaced, Expected(None, offsets=None, seccomp_mode=None))
+    return Arm(name, "treatment", replaced, ENGINE)
 
 
 def restore(name: str, role: Role, command: Sequence[str], places: Places) -> Arm:
     """An arm as a header names it, with what must be true of it."""
-    if name in KNOWN:
-        expected = KNOWN[name][1](name, places).expected
-    else:
-        expected = Expected(None, offsets=None, seccomp_mode=None)
+    expected = KNOWN[name][1](name, places).expected if name in KNOWN else ENGINE
     return Arm(name, role, tuple(command), expected)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from timens_analysis.errors import UserError
-from timens_analysis.study.arms import ALL_NAMESPACES, Arm
+from timens_analysis.study.arms import ALL_NAMESPACES, SLOT_VARIABLE, Arm
 
 PROC = Path("/proc")
 POLICIES = {
@@ -66,23 +66,35 @@ def _parents() -> dict[int, int]:
 
 def _is_zygote(pid: int) -> bool:
     try:
-        return (PROC / str(pid) / "cmdline").read_bytes().endswith(b"timens-bench\0zygote\0")
+        words = (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
+    # A launcher has these two words at the end of its own command line.
+    return len(words) == 3 and words[0].endswith(b"timens-bench") and words[1] == b"zygote"
 
 
-def find_zygote(started: int) -> int:
-    """The host's pid of the zygote below the launcher that we started."""
+def _has_slot(pid: int, slot: str) -> bool:
+    try:
+        environment = (PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return False
+    return f"{SLOT_VARIABLE}={slot}".encode() in environment.split(b"\0")
+
+
+def find_zygote(started: int, slot: str) -> int:
+    """The host's pid of the zygote: below the launcher that we started, or of this slot."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents().items():
         children.setdefault(parent, []).append(pid)
-    # The launcher has the zygote's words on its own command line: the deepest match is meant.
     found, level = None, [started]
-    while level:
-        found = next((pid for pid in level if _is_zygote(pid)), found)
+    while level and found is None:
+        found = next((pid for pid in level if _is_zygote(pid)), None)
         level = [child for pid in level for child in children.get(pid, [])]
     if found is None:
-        raise UserError("proof", f"process {started}", "no timens-bench zygote below it")
+        everyone = (pid for pids in children.values() for pid in pids)
+        found = next((p for p in everyone if _is_zygote(p) and _has_slot(p, slot)), None)
+    if found is None:
+        raise UserError("proof", slot, f"no timens-bench zygote below process {started}")
     return found
 
 

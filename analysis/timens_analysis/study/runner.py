@@ -100,7 +100,13 @@ def zygotes(study: Study, scheduling: Scheduling) -> Iterator[Slots]:
     try:
         for arm in study.arms:
             for slot in range(each):
-                slots[arm.name, slot] = Zygote(arm.name, arm.command, scheduling)
+                command = [
+                    word.replace("{slot}", f"{arm.name}.{slot}").replace(
+                        "{cpu}", str(scheduling.cpu)
+                    )
+                    for word in arm.command
+                ]
+                slots[arm.name, slot] = Zygote(arm.name, command, scheduling)
         await_ready(list(slots.values()))
         yield slots
     finally:
@@ -114,7 +120,7 @@ def proven(arms: Sequence[Arm], slots: Slots) -> dict[str, Seen]:
     """What each arm is, after checking that every process of it is what it must be."""
     by_slot: dict[int, dict[str, Seen]] = {}
     for (name, slot), zygote in slots.items():
-        by_slot.setdefault(slot, {})[name] = look(find_zygote(zygote.pid))
+        by_slot.setdefault(slot, {})[name] = look(find_zygote(zygote.pid, f"{name}.{slot}"))
     for seen in by_slot.values():
         prove(arms, seen)
     return by_slot[0]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -194,6 +194,12 @@ def _announce(folder: Path, environment: dict[str, Any], say: Callable[[str], No
         + ", ".join(arm["name"] for arm in environment["arms"])
         + f"; {len(environment['metrics'])} metrics, {environment['blocks']} blocks"
     )
-    say(
-        f"CPU {how['cpu']}, {how['policy']}{why}; the same binary, cgroup and scheduler in all arms"
-    )
+    equal = _equal_in_all_arms(environment["arms"])
+    say(f"CPU {how['cpu']}, {how['policy']}{why}; {equal}")
+
+
+def _equal_in_all_arms(arms: Sequence[Mapping[str, Any]]) -> str:
+    elsewhere = [arm["name"] for arm in arms if arm["cgroup"] != arms[0]["cgroup"]]
+    if elsewhere:
+        return f"the same binary and scheduler in all arms; in another cgroup: {elsewhere}"
+    return "the same binary, cgroup and scheduler in all arms"
