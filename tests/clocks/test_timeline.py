@@ -18,9 +18,29 @@ from pathlib import Path
 import pytest
 
 RESERVE_S = 20
+PROGRAM = Path(os.environ.get("TIMENS_RUN", Path(__file__).parents[2] / "build/bin/timens-run"))
 NS = 1_000_000_000
 READ_ONCE = "import time; print(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME))"
 READ_ON = "import time\nwhile True: print(time.monotonic_ns(), flush=True); time.sleep(0.005)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stopped_launcher(host_rootfs, tmp_path_factory):
+    """A launcher that is stopped at the first test here, for the last one: it takes 20 s."""
+    folder = tmp_path_factory.mktemp("stopped")
+    readings, timeline = folder / "readings", folder / "t"
+    with readings.open("w", encoding="ascii") as out:
+        command = [PROGRAM, "--timeline", timeline, *host_rootfs, "python3", "-c", READ_ON]
+        launcher = subprocess.Popen(command, stdout=out)
+    while not readings.read_text(encoding="ascii"):
+        time.sleep(0.01)
+    (init,) = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+    init_fd = os.pidfd_open(int(init))
+    launcher.send_signal(signal.SIGSTOP)
+    yield launcher, init_fd, timeline, readings
+    os.close(init_fd)
+    launcher.kill()
+    launcher.wait()
 
 
 def fields(file: Path) -> dict[str, str]:
@@ -285,22 +305,16 @@ def test_the_clock_is_monotonic_over_50_restarts_and_10_kills(run, host_rootfs, 
     assert fields(folder / "t")["starts"] == "50"
 
 
-def test_nobody_reads_a_time_that_is_not_on_disk(run, host_rootfs, folder):
+def test_nobody_reads_a_time_that_is_not_on_disk(run, host_rootfs, stopped_launcher):
     """The launcher is stopped, so nothing is recorded: the container ends before its reserve."""
-    readings = (folder / "readings").open("w+", encoding="ascii")
-    command = ["--timeline", folder / "t", *host_rootfs, "python3", "-c", READ_ON]
-    with readings, run.start(*command, stdout=readings) as child:
-        while readings.seek(0) or not readings.read():
-            time.sleep(0.01)
-        reserved = ns(fields(folder / "t")["reserved-monotonic"])
-        init = int(Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text())
-        child.send_signal(signal.SIGSTOP)
-        ended, _, _ = select.select([os.pidfd_open(init)], [], [], RESERVE_S + 5)
-        assert ended
-        child.send_signal(signal.SIGKILL)
-        readings.seek(0)
-        last = int(readings.read().splitlines()[-2])  # the last line may be cut off
-    result = run("--timeline", folder / "t", *host_rootfs, "python3", "-c", READ_ONCE)
+    launcher, init, timeline, readings = stopped_launcher
+    reserved = ns(fields(timeline)["reserved-monotonic"])
+    ended, _, _ = select.select([init], [], [], RESERVE_S + 5)
+    assert ended
+    launcher.kill()
+    launcher.wait()
+    last = int(readings.read_text(encoding="ascii").splitlines()[-2])  # a last one may be cut off
+    result = run("--timeline", timeline, *host_rootfs, "python3", "-c", READ_ONCE)
 
     assert reserved - 2 * NS < last < reserved
     assert int(result.stdout.split()[0]) >= reserved
