@@ -9,18 +9,19 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from kit import RANGE_COUNT, RANGE_START, RANGE_USER_ID, USER_ID
-
-PROJECT = Path(__file__).parents[1]
-PROGRAM = Path(os.environ.get("TIMENS_RUN", PROJECT / "build/bin/timens-run")).resolve()
+from kit import (
+    RANGE_USER_ID,
+    USER_ID,
+    Runner,
+    as_user,
+    as_user_with_ranges,
+)
 
 FEW_APPLETS = (
     "cat",
@@ -36,103 +37,6 @@ FEW_APPLETS = (
     "touch",
     "true",
 )
-GONE_WITHIN_S = 5.0  # the kernel tears a killed PID namespace down on its own time
-
-
-def as_user(uid: int = USER_ID) -> list[str]:
-    """A command prefix: somebody without privileges, names or ranges of ids."""
-    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
-
-
-def as_user_with_ranges() -> list[str]:
-    """A command prefix: a user whom /etc/subuid gives ids, in a mount namespace of its own."""
-    uid = RANGE_USER_ID
-    script = f"""
-        t=$(mktemp -d) && mount -t tmpfs tmpfs $t && cp /etc/passwd /etc/group $t
-        echo timens-tester:x:{uid}:{uid}::/:/bin/sh >>$t/passwd
-        echo timens-tester:x:{uid}: >>$t/group
-        echo timens-tester:{RANGE_START}:{RANGE_COUNT} >$t/subuid
-        for f in passwd group; do mount --bind $t/$f /etc/$f; done
-        for f in subuid subgid; do touch /etc/$f; mount --bind $t/subuid /etc/$f; done
-        umount -l $t && rmdir $t
-        exec {" ".join(as_user(uid))} "$@"
-    """
-    return ["unshare", "--mount", "sh", "-ec", script, "sh"]
-
-
-@dataclass
-class Runner:
-    """Starts timens-run and remembers what it started."""
-
-    prefix: Sequence[str] = ()
-    uid: int = field(default_factory=os.geteuid)
-    program: Path = PROGRAM
-    marker: str = field(default_factory=lambda: f"TIMENS_TEST_MARK={uuid.uuid4()}")
-    pids: list[int] = field(default_factory=list)
-
-    def start(self, *args: object, **options: object) -> subprocess.Popen[str]:
-        """Starts it; stdout and stderr apart, as text."""
-        name, _, value = self.marker.partition("=")
-        given = options.pop("env", None)
-        environment = {**(given if isinstance(given, dict) else os.environ), name: value}
-        if "ASAN_OPTIONS" in os.environ:  # of a sanitized build, not of the test
-            environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
-        defaults = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        child = subprocess.Popen(
-            [*self.prefix, str(self.program), *map(str, args)],
-            **{**defaults, **options},  # type: ignore[call-overload]
-            env=environment,
-        )
-        self.pids.append(child.pid)
-        return child
-
-    def __call__(
-        self, *args: object, timeout_s: float = 20, input: str | None = None, **options: object
-    ) -> subprocess.CompletedProcess[str]:
-        """Runs it to its end."""
-        stdin = subprocess.PIPE if input is not None else subprocess.DEVNULL
-        with self.start(*args, **{"stdin": stdin, **options}) as child:
-            try:
-                out, err = child.communicate(input, timeout=timeout_s)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                raise
-        return subprocess.CompletedProcess(child.args, child.returncode, out, err)
-
-    def give(self, tree: Path) -> None:
-        """Makes the tree belong to whoever runs timens-run here."""
-        if self.uid != os.geteuid():
-            subprocess.run(["chown", "-hR", f"{self.uid}:{self.uid}", tree], check=True)
-
-    def processes(self) -> list[str]:
-        """What we started, or what that started, and still runs."""
-        found = []
-        for environ in Path("/proc").glob("[0-9]*/environ"):
-            try:
-                if self.marker.encode() in environ.read_bytes():
-                    words = (environ.parent / "cmdline").read_bytes().replace(b"\0", b" ")
-                    found.append(f"process {environ.parent.name}: {words.decode()}")
-            except OSError:
-                continue
-        return found
-
-    def leftovers(self, *folders: Path) -> list[str]:
-        """Processes, mounts beneath the folders, control groups."""
-        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-        groups = [
-            f"cgroup {group}"
-            for pid in self.pids
-            for group in Path("/sys/fs/cgroup").glob(f"**/*timens*{pid}*")
-        ]
-        held = [m for m in mounts for f in folders if f" {f}" in m]
-        return self.processes() + held + groups
-
-    def assert_nothing_left(self, *folders: Path) -> None:
-        """Gives the kernel a moment, then insists."""
-        end = time.monotonic() + GONE_WITHIN_S
-        while (left := self.leftovers(*folders)) and time.monotonic() < end:
-            time.sleep(0.02)
-        assert left == []
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from kit import PROGRAM
+
 RESERVE_S = 20
-PROGRAM = Path(os.environ.get("TIMENS_RUN", Path(__file__).parents[2] / "build/bin/timens-run"))
 NS = 1_000_000_000
 READ_ONCE = "import time; print(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME))"
 READ_ON = "import time\nwhile True: print(time.monotonic_ns(), flush=True); time.sleep(0.005)"

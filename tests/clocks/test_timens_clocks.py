@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from kit import PROJECT
+
 NS = 1_000_000_000
 READINGS, WAITS = 12, 11
 KNOWN = {
@@ -212,7 +214,7 @@ def test_a_closed_pipe_ends_watch(run):
 
 
 def test_the_timeline_in_the_man_page_is_a_valid_one(run, folder):
-    page = Path(__file__).parents[2] / "docs/man/timens-clocks.1.scd"
+    page = PROJECT / "docs/man/timens-clocks.1.scd"
     blocks = page.read_text(encoding="utf-8").split("```\n")
     (example,) = (block for block in blocks if block.startswith("timens-timeline"))
     (folder / "t").write_text(example, encoding="ascii")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Runner
+from kit import Runner
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEBIBYTE = 1 << 20

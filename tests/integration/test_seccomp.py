@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROJECT, Runner
+from kit import PROJECT, Runner
 
 SECCOMP_MODE = "grep Seccomp: /proc/self/status"
 DEFAULT_PROFILE = PROJECT / "launcher/seccomp/default.json"
