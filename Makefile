@@ -6,6 +6,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 PROFILE ?= quick
 ROUNDS  ?= 200
+SECONDS_EACH ?= 60
 PYTHON   = .venv/bin/python
 PROGRAMS = launcher/timens-run launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
 
@@ -60,6 +61,14 @@ lint-c: build # three analyzers over launcher/
 bench: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
 	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) $(if $(TREE),--tree $(TREE))
 
+$(BUILD)-fuzz/build.ninja:
+	CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true -Dtests=false -Dwerror=false \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
+
+fuzz: bootstrap-fuzz $(BUILD)-fuzz/build.ninja ## Feed every parser with noise (SECONDS_EACH=60 for each)
+	meson compile -C $(BUILD)-fuzz
+	tests/fuzz/run $(BUILD)-fuzz/tests/fuzz $(SECONDS_EACH)
+
 # timens-study gets an environment of its own, with what it imports and nothing else.  An
 # environment that was made is kept as long as the lock file is the same; it works wherever
 # DESTDIR is moved to, because only its python is called, never a script of its bin.
@@ -78,7 +87,7 @@ install: bootstrap-study build ## Install under PREFIX (and DESTDIR)
 clean: ## Remove what the build made; keeps results/
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: help study test build sanitized lint lint-c bench install clean
+.PHONY: help study test build sanitized lint lint-c bench fuzz install clean
 
 LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --strip-extras

@@ -81,13 +81,24 @@ static int compare_numbers(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Does every jump land inside the program?  The kernel would refuse it otherwise. */
+static bool stays_inside(const struct compactor *c, int pc)
+{
+	const struct sock_filter *i = &c->old[pc];
+	uint32_t room = (uint32_t)(c->old_len - pc - 1);
+
+	if (i->code == JUMP)
+		return i->k < room;
+	return i->code == RETURN || (i->jt < room && i->jf < room);
+}
+
 /* Every constant that a jump compares with is taken for a number and for an architecture: too
  * many marks do no harm, ranges with one answer are joined later. */
 static bool find_marks(struct compactor *c)
 {
 	c->marks[c->mark_count++] = 0;
 	for (const struct sock_filter *i = c->old; i < c->old + c->old_len; i++) {
-		if (!is_known(i))
+		if (!is_known(i) || !stays_inside(c, (int)(i - c->old)))
 			return false;
 		if (i->code == JUMP_EQ || i->code == JUMP_GT || i->code == JUMP_GE) {
 			c->marks[c->mark_count++] = i->k;
@@ -265,10 +276,12 @@ static int find_arches(struct compactor *c)
 /* Writes c->out; false where the old program is beyond us. */
 static bool rewrite(struct compactor *c)
 {
-	int other = find_arches(c), next;
-	int parts[BPF_MAXINSNS];
+	int parts[BPF_MAXINSNS], other, next;
 
-	if (other == NOWHERE || !find_marks(c))
+	if (!find_marks(c))
+		return false;
+	other = find_arches(c);
+	if (other == NOWHERE)
 		return false;
 	for (int i = 0; i < c->old_len; i++)
 		c->placed[i] = NOWHERE;
@@ -294,7 +307,7 @@ int bpf_compact(struct sock_fprog *program, struct err *e)
 		return err_set(e, ENOMEM, "cannot compact the filter");
 	c->old = program->filter;
 	c->old_len = program->len;
-	if (c->old_len == 0 || !rewrite(c))
+	if (c->old_len == 0 || c->old_len > BPF_MAXINSNS || !rewrite(c))
 		return 0;
 	for (int i = 0; i < c->out_len; i++)
 		program->filter[i] = c->out[c->out_len - 1 - i];

@@ -38,6 +38,11 @@ static bool span_list_has(struct span list, const char *word)
 	return false;
 }
 
+static unsigned int octal(char digit)
+{
+	return (unsigned int)(digit - '0') & 7;
+}
+
 /* The kernel writes space, tab, newline and backslash as \ooo.  Returns the length, or -1 where
  * it does not fit. */
 static int unescape(struct span s, char *out, size_t size)
@@ -50,8 +55,8 @@ static int unescape(struct span s, char *out, size_t size)
 		if (n + 1 >= size)
 			return -1;
 		if (c == '\\' && i + 3 < s.len) {
-			c = (unsigned char)((s.at[i + 1] - '0') << 6 | (s.at[i + 2] - '0') << 3 |
-					    (s.at[i + 3] - '0'));
+			c = (unsigned char)(octal(s.at[i + 1]) << 6 | octal(s.at[i + 2]) << 3 |
+					    octal(s.at[i + 3]));
 			i += 3;
 		}
 		out[n] = (char)c;
