@@ -13,6 +13,7 @@ MAX_LINKS = 40
 MAX_PATH_BYTES = 4096
 # What one more file costs on a disk at least: a million empty files are a bomb as well.
 ENTRY_BYTES = 512
+WHITEOUT = ".wh."
 
 Path = tuple[str, ...]
 
@@ -35,11 +36,20 @@ class Budget:
 class Guard:
     """Judges the members of one archive, or of one layer, in their order."""
 
-    def __init__(self, archive: object, *, step: str, budget: Budget, layer: bool = False) -> None:
+    def __init__(
+        self,
+        archive: object,
+        *,
+        step: str,
+        budget: Budget,
+        layer: bool = False,
+        whiteouts: bool = True,
+    ) -> None:
         self.archive = archive
         self.step = step
         self.budget = budget
         self.layer = layer  # its links and hard links may lead to files of the layers below
+        self.whiteouts = whiteouts  # may be there; False where nothing could be hidden
         self.links: dict[Path, str] = {}
         self.seen: set[Path] = set()
 
@@ -65,6 +75,8 @@ class Guard:
             return "is stored as a sparse file (pack it again without --sparse)"
         if member.kind not in FLAGS:
             return f"has an unknown {member.kind}"
+        if not self.whiteouts and path and path[-1].startswith(WHITEOUT):
+            return "is a whiteout"
         if not self._reachable(path[:-1]):
             return "lies beneath a link that leads out of the root"
         if member.kind == "hard link":

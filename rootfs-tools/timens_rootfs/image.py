@@ -2,17 +2,14 @@
 """From an image of any transport to a root filesystem: skopeo brings it, umoci unpacks it."""
 
 import contextlib
-import hashlib
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from timens_rootfs import layout, plain, progress, reference, stage, tools, userns
+from timens_rootfs import layers, layout, progress, reference, stage, tools, userns
 from timens_rootfs.cache import Cache
-from timens_rootfs.compressed import plain_bytes
 from timens_rootfs.errors import RootfsError
-from timens_rootfs.guard import Budget, Guard
 from timens_rootfs.layout import Image
 
 
@@ -71,7 +68,7 @@ def pull_uncached(
         (where / "blobs/sha256").mkdir(parents=True)
         download(wanted, where, work, options, step=step, thing=thing)
         image = layout.read(where)
-        unpack_layers(where, image, root, options.max_size, step=step, thing=thing)
+        layers.unpack(where, image, root, options.max_size, step=step, thing=thing)
         keep_config(where, image, root)
         return image
 
@@ -129,37 +126,6 @@ def _policy_files() -> list[Path]:
     return [Path.home() / ".config/containers/policy.json", Path("/etc/containers/policy.json")]
 
 
-def unpack_layers(
-    where: Path, image: Image, root: Path, max_size: int | None, *, step: str, thing: object
-) -> None:
-    """umoci unpacks the layers while this process judges every member of them."""
-    image = layout.for_umoci(where, image, step=step)
-    argv: list[str | Path] = ["umoci", "raw", "unpack", "--image", f"{where}:{layout.TAG}"]
-    argv += [] if userns.owners_kept() else ["--rootless"]
-    budget = Budget(max_size)
-    with (
-        progress.shown(f"unpacking {thing}", growing=root),
-        tools.running([*argv, root], step=step, thing=thing) as umoci,
-    ):
-        for digest in image.layers:
-            guard = Guard(thing, step=step, budget=budget, layer=True)
-            with plain_bytes(layout.blob(where, digest), step=step) as stream:
-                plain.judge_only(stream, guard)
-        umoci.finish()
-    _refuse_devices(root, step=step, thing=thing)
-
-
-def _refuse_devices(root: Path, *, step: str, thing: object) -> None:
-    """The judgement again, on what really lies on the disk now."""
-    for folder, _, names in os.walk(root):
-        for name in names:
-            path = Path(folder, name)
-            if path.is_char_device() and not path.is_symlink():
-                raise RootfsError(step, thing, f"hostile archive: {path} is a device node")
-            if path.is_block_device() and not path.is_symlink():
-                raise RootfsError(step, thing, f"hostile archive: {path} is a device node")
-
-
 def keep_config(where: Path, image: Image, root: Path) -> None:
     """Put the image's config beside the root."""
     text = json.dumps(layout.config(where, image), indent=2, ensure_ascii=False)
@@ -171,47 +137,14 @@ def _from_cache(image: Image, name: str, target: Path, options: Options, cache: 
         where = work / "layout"
         cache.lend(where, image)
         flat = cache.flat(image)
-        if flat is None or not _unpack_flat(*flat, root, options.max_size, name):
+        big = options.max_size
+        if flat is None or not layers.unpack_flat(*flat, root, big, step="pull", thing=name):
             if flat is not None:
                 cache.drop_flat(image)
                 stage.remove_tree(root)
                 root.mkdir(mode=0o755)
-            unpack_layers(where, image, root, options.max_size, step="pull", thing=name)
-            # Without room for it the next pull takes longer; this one is complete.
-            with contextlib.suppress(OSError, RootfsError):
-                cache.take_flat(image, *_pack_flat(root, work))
+            new = work / "flat.tar"
+            check_sum = layers.unpack(where, image, root, big, step="pull", thing=name, flat=new)
+            if check_sum is not None:
+                cache.take_flat(image, new, check_sum)
         keep_config(where, image, root)
-
-
-def _pack_flat(root: Path, work: Path) -> tuple[Path, str]:
-    path = work / "flat.tar"
-    argv: list[str | Path] = ["tar", "-c", "-f", path, "-C", root, "--numeric-owner"]
-    argv += ["--xattrs", "--xattrs-include=*", "--format=posix", "."]
-    tools.run(argv, step="cache", thing=path)
-    return path, _check_sum(path)
-
-
-def _unpack_flat(
-    path: Path, check_sum: str, root: Path, max_size: int | None, name: object
-) -> bool:
-    """Unpack what this program packed itself; False when it is not what it was."""
-    if max_size is not None and path.stat().st_size > max_size:
-        raise RootfsError("pull", name, f"unpacks to more than --max-size ({max_size} bytes)")
-    argv: list[str | Path] = ["tar", "-x", "-f", path, "-C", root, "--numeric-owner"]
-    argv += ["--same-permissions", "--xattrs", "--xattrs-include=*", "--delay-directory-restore"]
-    argv.append("--same-owner" if userns.owners_kept() else "--no-same-owner")
-    with (
-        progress.shown(f"unpacking {name}", growing=root),
-        tools.running(argv, step="pull", thing=name) as tar,
-    ):
-        # Both read the file at once; what comes of it is used only if the sum is right.
-        if _check_sum(path) != check_sum:
-            return False
-        tar.finish()
-    return True
-
-
-def _check_sum(path: Path) -> str:
-    """Of a file of our own: BLAKE2 takes a third of the time of SHA-256 here."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()

@@ -75,6 +75,14 @@ def config(layout: Path, image: Image) -> dict[str, Any]:
     return _json(blob(layout, image.config))
 
 
+def diff_ids(layout: Path, image: Image) -> list[str]:
+    """The digests of the layers once they are decompressed."""
+    found = config(layout, image).get("rootfs", {}).get("diff_ids", [])
+    if len(found) != len(image.layers):
+        raise RootfsError("image", image.digest, "its config does not name all layers")
+    return [str(each) for each in found]
+
+
 def write_index(layout: Path, digest: str, size: int) -> None:
     """Make `layout` a layout of the one image that has this manifest, tagged TAG."""
     descriptor = {
@@ -115,11 +123,10 @@ def for_umoci(layout: Path, image: Image, *, step: str) -> Image:
     wanted = tuple(GZIP_LAYER if form == "gzip" else PLAIN_LAYER for form in forms)
     if wanted == image.layer_types:
         return image
-    diff_ids = config(layout, image).get("rootfs", {}).get("diff_ids", [])
-    if len(diff_ids) != len(forms):
-        raise RootfsError(step, image.digest, "its config does not name all layers")
     manifest = _json(blob(layout, image.digest))
-    for layer, form, kind, diff_id in zip(manifest["layers"], forms, wanted, diff_ids, strict=True):
+    for layer, form, kind, diff_id in zip(
+        manifest["layers"], forms, wanted, diff_ids(layout, image), strict=True
+    ):
         layer["mediaType"] = kind
         if form not in ("gzip", None):
             plain = blob(layout, diff_id)

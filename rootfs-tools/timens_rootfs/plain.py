@@ -6,8 +6,10 @@ never sees a byte that was not judged.
 """
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from timens_rootfs import tools, userns
 from timens_rootfs.compressed import CHUNK, Stream
@@ -18,36 +20,53 @@ from timens_rootfs.tarstream import Member, Source, TarError, header_bytes, memb
 END = bytes(1024)
 
 
-def unpack(stream: Stream, root: Path, guard: Guard) -> None:
-    """Unpack a stream of tar into an empty folder."""
-    tar = ["tar", "-x", "-f", "-", "-C", str(root), "--numeric-owner", "--same-permissions"]
-    tar += ["--delay-directory-restore", "--xattrs", "--xattrs-include=*"]
-    tar.append("--same-owner" if userns.owners_kept() else "--no-same-owner")
-    with tools.running(tar, step=guard.step, thing=guard.archive, stdin=subprocess.PIPE) as process:
+class Sink(Protocol):
+    """Anything that takes bytes in order."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all of them."""
+        ...
+
+
+def tar_argv(archive: str, root: Path) -> list[str | Path]:
+    """tar(1) as it is to unpack a root filesystem."""
+    argv: list[str | Path] = ["tar", "-x", "-f", archive, "-C", root, "--numeric-owner"]
+    argv += ["--same-permissions", "--delay-directory-restore", "--xattrs", "--xattrs-include=*"]
+    return [*argv, "--same-owner" if userns.owners_kept() else "--no-same-owner"]
+
+
+def unpack(stream: Stream, root: Path, guard: Guard, copy: Sink | None = None) -> None:
+    """Unpack a stream of tar into an empty folder; `copy` gets what tar(1) gets."""
+    argv = tar_argv("-", root)
+    with tools.running(argv, step=guard.step, thing=guard.archive, stdin=subprocess.PIPE) as tar:
+        pipe = tar.process.stdin
+        assert pipe is not None
         try:
-            _pass_on(stream, process, guard)
+            _pass_on(stream, [pipe] if copy is None else [pipe, copy], guard)
         except BrokenPipeError as error:
-            raise process.failure() from error
-        process.finish()
+            raise tar.failure() from error
+        tar.finish()
 
 
-def _pass_on(stream: Stream, process: tools.Running, guard: Guard) -> None:
-    out = process.process.stdin
-    assert out is not None
+def _pass_on(stream: Stream, sinks: Sequence[Sink], guard: Guard) -> None:
+    def write(data: bytes) -> None:
+        for sink in sinks:
+            sink.write(data)
+
     source = Source(stream)
     try:
         for member in members(source):
             guard.judge(member)
-            out.write(header_bytes(_tidied(member)))
+            write(header_bytes(_tidied(member)))
             left = padded(member.size)
             while left > 0:
                 part = source.some(min(left, CHUNK))
-                out.write(part)
+                write(part)
                 left -= len(part)
         source.drain()
     except TarError as error:
         raise RootfsError(guard.step, guard.archive, f"not a tar archive: {error}") from error
-    out.write(END)
+    write(END)
 
 
 def judge_only(stream: Stream, guard: Guard) -> None:
