@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* main.c - timens-run: from the command line to the exit status */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -45,6 +47,17 @@ static int prepare(struct request *q, char **argv, struct err *e)
 	return r < 0 ? r : spec_check(&q->spec, e);
 }
 
+/* A descriptor of ours that took the number of a closed stream would be written to by mistake. */
+static void open_standard_streams(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	while (fd >= 0 && fd < STDERR_FILENO)
+		fd = dup(fd);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static struct request q; /* large, and reachable to the end */
@@ -55,6 +68,7 @@ int main(int argc, char **argv)
 		(void)err_set(&e, EPERM, "this program must not be setuid or have capabilities");
 		return print_failure(&e);
 	}
+	open_standard_streams();
 	if (prepare(&q, argv + 1, &e) < 0)
 		return print_failure(&e);
 	if (q.answer != NULL)

@@ -70,23 +70,31 @@ int file_open_beneath(int root, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+static int make_directory(int root, const char *path, struct err *e);
+
 /* Opens the directory beneath root and makes it and its parents where they are missing. */
+static int open_or_make_directory(int root, const char *path, struct err *e)
+{
+	int fd = file_open_beneath(root, path, O_PATH | O_DIRECTORY);
+
+	if (fd == -ENOENT)
+		return make_directory(root, path, e);
+	return fd >= 0 ? fd : err_set(e, -fd, "cannot open %s in the root filesystem", path);
+}
+
 static int make_directory(int root, const char *path, struct err *e)
 {
 	autofree char *parent_path = NULL;
 	autoclose int parent = -1;
 	const char *name;
-	int fd = file_open_beneath(root, path, O_PATH | O_DIRECTORY);
+	int fd;
 
-	if (fd != -ENOENT)
-		return fd >= 0 ? fd
-			       : err_set(e, -fd, "cannot open %s in the root filesystem", path);
 	name = strrchr(path, '/');
 	parent_path = name != NULL ? strndup(path, (size_t)(name - path)) : strdup("");
 	name = name != NULL ? name + 1 : path;
 	if (parent_path == NULL)
 		return err_set(e, ENOMEM, "cannot make %s", path);
-	parent = make_directory(root, *parent_path != '\0' ? parent_path : "/", e);
+	parent = open_or_make_directory(root, *parent_path != '\0' ? parent_path : "/", e);
 	if (parent < 0)
 		return parent;
 	if (*name != '\0' && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
@@ -105,7 +113,7 @@ static int make_file(int root, const char *path, struct err *e)
 	parent_path = strndup(path, name != NULL ? (size_t)(name - path) : 0);
 	if (parent_path == NULL)
 		return err_set(e, ENOMEM, "cannot make %s", path);
-	parent = make_directory(root, *parent_path != '\0' ? parent_path : "/", e);
+	parent = open_or_make_directory(root, *parent_path != '\0' ? parent_path : "/", e);
 	if (parent < 0)
 		return parent;
 	/* O_EXCL never follows a link, and in a race somebody else's file does as well. */

@@ -24,6 +24,7 @@ struct step;
 struct container {
 	const struct container_spec *spec;
 	const struct step *at;  /* the row that runs now */
+	bool by_root;           /* whoever starts us may write to our own program */
 	int channel;            /* our end; see engine/channel.h */
 	int child_channel;      /* host side: the other end, until the clone */
 	pid_t pid;              /* host side only: the container process */

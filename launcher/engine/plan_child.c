@@ -201,8 +201,12 @@ static int run_rest(void *argument)
 static int split_into_init_and_payload(struct container *c, struct err *e)
 {
 	int lease = c->spec->timeline != NULL ? c->spec->timeline->lease : -1;
-	pid_t payload = init_spawn(run_rest, c);
+	pid_t payload;
+	int r = c->by_root ? privileges_hide_program(e) : 0;
 
+	if (r < 0)
+		return r;
+	payload = init_spawn(run_rest, c);
 	if (payload < 0)
 		return err_set(e, errno, "cannot start the payload");
 	/* The channel, so that the host sees its end of file, and the standard streams, so that

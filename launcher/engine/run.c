@@ -36,6 +36,7 @@ int container_run(const struct container_spec *spec, int *ret_status, struct err
 {
 	struct container c = {
 		.spec = spec,
+		.by_root = geteuid() == 0,
 		.channel = -1,
 		.child_channel = -1,
 		.root = -1,

@@ -88,6 +88,13 @@ int privileges_limit(uint64_t kept, uint64_t ambient, struct err *e)
 	return 0;
 }
 
+int privileges_hide_program(struct err *e)
+{
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_set(e, errno, "cannot hide /proc/self/exe");
+	return 0;
+}
+
 int privileges_no_new(struct err *e)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -30,3 +30,8 @@ int privileges_set_ids(uint32_t uid, uint32_t gid, const uint32_t *groups, size_
 int privileges_limit(uint64_t kept, uint64_t ambient, struct err *e);
 
 int privileges_no_new(struct err *e);
+
+/* Closes /proc/PID/exe of this process to everybody but root outside.  Through it a payload that
+ * is user 0 outside as well could write to our program where the kernel lets running ones be
+ * written (Linux 6.11 and 6.12), as CVE-2019-5736 did.  exec(2) opens it again. */
+int privileges_hide_program(struct err *e);

@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,19 @@ COMMANDS = re.findall(
 )
 
 
+@pytest.fixture(scope="module")
+def own_rootfs(rootfs, shared_folder):
+    """A copy: some of the commands make places to mount on."""
+    return shutil.copytree(rootfs, shared_folder / "compared", symlinks=True)
+
+
 @pytest.mark.parametrize("words", COMMANDS)
-def test_a_command_of_the_comparison_works(run, rootfs, shared_folder, words):
+def test_a_command_of_the_comparison_works(run, own_rootfs, shared_folder, words):
     if os.geteuid() != 0:
         pytest.skip("some of the commands need root")
     kept = shared_folder / "kept"
     kept.mkdir(exist_ok=True)
-    places = {"rootfs": str(rootfs), "kept": str(kept)}
+    places = {"rootfs": str(own_rootfs), "kept": str(kept)}
     result = run(*(places.get(word, word) for word in shlex.split(words)))
 
     assert (result.returncode, result.stderr) == (0, "")

@@ -76,6 +76,12 @@ def test_a_users_container_can_be_joined_by_that_user(run_as_user, rootfs):
     )
 
 
+def test_a_joined_mount_namespace_shows_its_files(run, container):
+    words = ["--only", "ipc", *join(container, "mnt"), "ls", "/"]
+
+    assert run(*words).stdout.split() == ["bin", "dev", "etc", "proc", "sys", "tmp"]
+
+
 def test_a_file_that_is_no_namespace_is_refused(run, rootfs):
     result = run("--join", "net=/etc/passwd", rootfs, "true")
 

@@ -106,6 +106,17 @@ def test_a_new_session_has_no_terminal_of_the_host(run, rootfs):
     assert run("--new-session", rootfs, "sh", "-c", session).stdout == "1\n"
 
 
+def test_the_launchers_own_program_cannot_be_reached_from_a_container_of_roots(run, rootfs):
+    """User 0 inside is user 0 outside, who may write to the program (CVE-2019-5736)."""
+    if os.geteuid() != 0:
+        pytest.skip("only root's container has root's ids")
+    show = "cat /proc/1/exe; ls /proc/1/fd/; readlink /proc/1/exe /proc/1/root; readlink /bin/sh"
+    result = run("--cap-add", "sys_ptrace", rootfs, "sh", "-c", show)
+
+    assert result.stdout == "busybox\n"
+    assert result.stderr == "cat: can't open '/proc/1/exe': Permission denied\n"
+
+
 def test_setuid_programs_of_an_image_give_nothing(run, make_rootfs):
     root = make_rootfs()
     os.chown(root / "bin/busybox", 0, 0)
