@@ -7,7 +7,6 @@
 #include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "engine/host_check.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 
 /* The launcher holds a name as an abstract socket (steps/announce.c), which /proc/net/unix lists
  * with its inode. */
@@ -34,9 +35,9 @@ static int find_inode(const char *name, char *ret_link, size_t size, struct err 
 	if (ret_link[0] != '\0')
 		return 0;
 	(void)err_set(e, ENOENT, "no container '%s' runs here", name);
-	return err_hint(e,
-			"NAME is that of timens-run --name, UID/NAME that of another user; --pid "
-			"takes any process");
+	return err_hint(
+		e, "NAME is that of timens-run --name or the id of timens-oci, UID/NAME that of "
+		   "another user; --pid takes any process");
 }
 
 static bool holds(pid_t pid, const char *link)
@@ -114,12 +115,36 @@ static pid_t find_container(pid_t launcher)
 	}
 }
 
+/* A container of timens-oci, in its default root: ROOT/ID/state.json has "pid": N. */
+static bool find_oci(const char *id, pid_t *ret_pid)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR"), *at;
+	static char text[256 * 1024];
+	char path[512];
+	struct err unused;
+
+	(void)snprintf(path, sizeof path, "%s/timens-oci/%s/state.json",
+		       geteuid() != 0 && run != NULL ? run : "/run", id);
+	if (strchr(id, '/') != NULL || file_read(path, text, sizeof text, &unused) < 0)
+		return false;
+	for (at = text; (at = strstr(at, "\"pid\":")) != NULL;) {
+		at += strlen("\"pid\":"); /* an annotation of this name would be a string */
+		*ret_pid = (pid_t)strtol(at, NULL, 10);
+		if (*ret_pid > 0)
+			return true;
+	}
+	return false;
+}
+
 int clocks_find(const char *name, pid_t *ret_pid, struct err *e)
 {
 	char link[64];
 	pid_t launcher;
-	int r = find_inode(name, link, sizeof link, e);
+	int r;
 
+	if (find_oci(name, ret_pid))
+		return 0;
+	r = find_inode(name, link, sizeof link, e);
 	if (r < 0)
 		return r;
 	launcher = find_holder(link);

@@ -24,38 +24,53 @@ struct report {
 	_Alignas(max_align_t) unsigned char result[];
 };
 
-static int enter(pid_t pid, const char *kind, int flag, struct err *e)
+static int refuse(struct err *e)
+{
+	if (e->code == EACCES || e->code == EPERM)
+		return err_hint(e, "only root and who started the container may look inside");
+	return -e->code;
+}
+
+/* *ret_fd is -1 if we are in that namespace already: setns(2) refuses to enter it again. */
+static int open_namespace(pid_t pid, const char *kind, int *ret_fd, struct err *e)
 {
 	char theirs[64], ours[64];
 	struct stat their_ns, our_ns;
 	autoclose int fd = -1;
 
+	*ret_fd = -1;
 	(void)snprintf(theirs, sizeof theirs, "/proc/%d/ns/%s", pid, kind);
 	(void)snprintf(ours, sizeof ours, "/proc/self/ns/%s", kind);
+	if (stat(ours, &our_ns) < 0)
+		return err_set(e, errno, "cannot look at %s", ours);
 	fd = open(theirs, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return err_set(e, ESRCH, "there is no process %d", pid);
 	if (fd < 0 || fstat(fd, &their_ns) < 0) {
-		int code = errno;
-
-		if (code == ENOENT && stat(ours, &our_ns) == 0) {
-			code = ESRCH;
-			(void)err_set(e, code, "there is no process %d", pid);
-			return -code;
-		}
-		(void)err_set(e, code, "cannot open %s", theirs);
-		if (code == EACCES || code == EPERM)
-			return err_hint(e,
-					"only root and who started the container may look inside");
-		return -code;
+		(void)err_set(e, errno, "cannot open %s", theirs);
+		return refuse(e);
 	}
-	/* Entering the user namespace one is in already is refused, setns(2). */
-	if (stat(ours, &our_ns) == 0 && our_ns.st_ino == their_ns.st_ino)
-		return 0;
-	if (setns(fd, flag) == 0)
-		return 0;
-	(void)err_set(e, errno, "cannot enter the %s namespace of process %d", kind, pid);
-	if (e->code == EPERM)
-		return err_hint(e, "only root and who started the container may look inside");
-	return -e->code;
+	if (our_ns.st_ino != their_ns.st_ino)
+		*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+/* Both are opened first: inside their user namespace we may no longer look at the process. */
+static int enter(pid_t pid, struct err *e)
+{
+	autoclose int user = -1, time = -1;
+	int r = open_namespace(pid, "user", &user, e);
+
+	if (r == 0)
+		r = open_namespace(pid, "time", &time, e);
+	if (r < 0)
+		return r;
+	if ((user >= 0 && setns(user, CLONE_NEWUSER) < 0) ||
+	    (time >= 0 && setns(time, CLONE_NEWTIME) < 0)) {
+		(void)err_set(e, errno, "cannot enter the namespaces of process %d", pid);
+		return refuse(e);
+	}
+	return 0;
 }
 
 static void be_the_visitor(pid_t pid, void (*work)(void *result), unsigned patience_s,
@@ -71,9 +86,7 @@ static void be_the_visitor(pid_t pid, void (*work)(void *result), unsigned patie
 	(void)sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
 	(void)alarm(patience_s); /* relative, so no time namespace touches it */
 	if (pid != 0)
-		r = enter(pid, "user", CLONE_NEWUSER, &report->failure);
-	if (r == 0 && pid != 0)
-		r = enter(pid, "time", CLONE_NEWTIME, &report->failure);
+		r = enter(pid, &report->failure);
 	if (r == 0)
 		work(report->result);
 	_exit(0);

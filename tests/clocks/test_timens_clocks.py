@@ -2,6 +2,7 @@
 """timens-clocks: the table, the proof, and who may look."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -231,12 +232,25 @@ def test_a_container_is_found_by_its_name(run_as_anyone, rootfs):
     assert clocks["CLOCK_BOOTTIME"]["offset_ns"] == 3 * 86_400 * NS
 
 
+def test_a_container_of_timens_oci_is_found_by_its_id(run_as_user, rootfs, folder):
+    clocks = beside(run_as_user)
+    state = folder / "timens-oci/c1/state.json"
+    state.parent.mkdir(parents=True)
+    with sleeper(run_as_user, "--offset", "3d", rootfs) as pid:
+        state.write_text(f'{{"annotations": {{"pid": "7"}}, "pid": {pid}}}', encoding="ascii")
+        environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder)}
+        result = clocks("--container", "c1", "--json", env=environment)
+    rows = {row["clock"]: row for row in json.loads(result.stdout)["clocks"]}
+
+    assert rows["CLOCK_BOOTTIME"]["offset_ns"] == 3 * 86_400 * NS
+
+
 def test_a_name_that_nobody_has_is_refused(run):
     result = beside(run)("--container", "nobody-has-it")
 
     assert result.returncode == 2
     assert result.stderr == (
         "timens-clocks: no container 'nobody-has-it' runs here: No such file or directory\n"
-        "hint: NAME is that of timens-run --name, UID/NAME that of another user; --pid takes any "
-        "process\n"
+        "hint: NAME is that of timens-run --name or the id of timens-oci, UID/NAME that of another "
+        "user; --pid takes any process\n"
     )
