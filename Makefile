@@ -69,6 +69,20 @@ fuzz: bootstrap-fuzz $(BUILD)-fuzz/build.ninja ## Feed every parser with noise (
 	meson compile -C $(BUILD)-fuzz
 	tests/fuzz/run $(BUILD)-fuzz/tests/fuzz $(SECONDS_EACH)
 
+faults: bootstrap-test build ## Let every system call of a start fail once, with every error it can give
+	TIMENS_FAULTS=all $(PYTHON) -m pytest tests/integration/test_faults.py
+
+# clang's counters live in a shared mapping (%c): what runs in a container, is killed or replaced by
+# exec is counted too, which gcov's are not.
+COVERAGE = -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
+$(BUILD)-coverage/build.ninja:
+	CC=clang meson setup $(BUILD)-coverage -Dwerror=false -Dc_args='$(COVERAGE)' \
+		-Dc_link_args=-fprofile-instr-generate
+
+coverage: bootstrap-test bootstrap-fuzz build $(BUILD)-coverage/build.ninja ## Lines of launcher/ that the tests reach; fails below 90 %
+	meson compile -C $(BUILD)-coverage
+	tests/coverage $(BUILD)-coverage $(PYTHON)
+
 # timens-study gets an environment of its own, with what it imports and nothing else.  An
 # environment that was made is kept as long as the lock file is the same; it works wherever
 # DESTDIR is moved to, because only its python is called, never a script of its bin.
@@ -87,7 +101,7 @@ install: bootstrap-study build ## Install under PREFIX (and DESTDIR)
 clean: ## Remove what the build made; keeps results/
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: help study test build sanitized lint lint-c bench fuzz install clean
+.PHONY: help study test build sanitized lint lint-c bench fuzz faults coverage install clean
 
 LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --strip-extras
