@@ -60,6 +60,7 @@ lint-c: build # three analyzers over launcher/
 
 bench: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
 	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) $(if $(TREE),--tree $(TREE))
+	/usr/bin/python3 bench/rootfs/run.py
 
 $(BUILD)-fuzz/build.ninja:
 	CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true -Dtests=false -Dwerror=false \
@@ -68,20 +69,6 @@ $(BUILD)-fuzz/build.ninja:
 fuzz: bootstrap-fuzz $(BUILD)-fuzz/build.ninja ## Feed every parser with noise (SECONDS_EACH=60 for each)
 	meson compile -C $(BUILD)-fuzz
 	tests/fuzz/run $(BUILD)-fuzz/tests/fuzz $(SECONDS_EACH)
-
-faults: bootstrap-test build ## Let every system call of a start fail once, with every error it can give
-	TIMENS_FAULTS=all $(PYTHON) -m pytest tests/integration/test_faults.py
-
-# clang's counters live in a shared mapping (%c): what runs in a container, is killed or replaced by
-# exec is counted too, which gcov's are not.
-COVERAGE = -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
-$(BUILD)-coverage/build.ninja:
-	CC=clang meson setup $(BUILD)-coverage -Dwerror=false -Dc_args='$(COVERAGE)' \
-		-Dc_link_args=-fprofile-instr-generate
-
-coverage: bootstrap-test bootstrap-fuzz build $(BUILD)-coverage/build.ninja ## Lines of launcher/ that the tests reach; fails below 90 %
-	meson compile -C $(BUILD)-coverage
-	tests/coverage $(BUILD)-coverage $(PYTHON)
 
 # timens-study gets an environment of its own, with what it imports and nothing else.  An
 # environment that was made is kept as long as the lock file is the same; it works wherever
@@ -101,7 +88,7 @@ install: bootstrap-study build ## Install under PREFIX (and DESTDIR)
 clean: ## Remove what the build made; keeps results/
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: help study test build sanitized lint lint-c bench fuzz faults coverage install clean
+.PHONY: help study test build sanitized lint lint-c bench fuzz install clean
 
 LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --strip-extras
@@ -110,6 +97,14 @@ lock: ## Resolve requirements.in again into requirements.txt
 	$(LOCK) requirements.in
 	$(LOCK) --constraint requirements.txt analysis/requirements.in
 .PHONY: lock
+
+test-rootfs: bootstrap-test build ## Make Debian roots from the archive, install into them (minutes)
+	$(PYTHON) -m pytest -m mirror tests/rootfs
+.PHONY: test-rootfs
+
+bench-rootfs: bootstrap-bench build ## Pull beside skopeo + umoci and podman (root, minutes)
+	/usr/bin/python3 bench/rootfs/run.py
+.PHONY: bench-rootfs
 
 test-distros: bootstrap-test ## Set up and build in fresh Debian 12 and 13 trees (minutes)
 	$(PYTHON) -m pytest tests/distros

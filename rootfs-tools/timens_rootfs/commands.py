@@ -75,10 +75,10 @@ def install(args: argparse.Namespace) -> None:
     inside.install(args.dir, args.packages)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """run DIR [-- CMD]"""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    return inside.run(args.dir, command, network=args.network)
+    inside.run(args.dir, command, network=args.network)
 
 
 def rm(args: argparse.Namespace) -> None:

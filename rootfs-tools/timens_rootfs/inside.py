@@ -3,10 +3,10 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from timens_rootfs import inroot, progress, stage, tools, userns
 from timens_rootfs.errors import RootfsError, os_cause
@@ -103,11 +103,11 @@ def launcher(*, step: str) -> Path:
     return tools.find(LAUNCHER, step=step)
 
 
-def run(root: Path, command: Sequence[str], *, network: bool) -> int:
-    """Run a command in the root and pass on its exit status; the image's own without one."""
+def run(root: Path, command: Sequence[str], *, network: bool) -> NoReturn:
+    """Become timens-run with this command, or with the image's own if there is none."""
     inroot.need_root(root, step="run")
     argv = [*launcher_argv(root, network=network, step="run"), *command]
     try:
-        return subprocess.run(argv, check=False).returncode
+        os.execv(argv[0], list(map(str, argv)))
     except OSError as error:
         raise RootfsError("run", argv[0], os_cause(error)) from error

@@ -2,6 +2,7 @@
 """timens-rootfs add: programs with all they need, inside the root and nowhere else."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -90,3 +91,17 @@ def test_the_host_itself_is_no_target(tool: Tool) -> None:
 
     assert done.returncode == 1
     assert done.stderr.startswith("timens-rootfs: add: /: is the root of this host\n")
+
+
+def test_a_program_for_a_newer_glibc_is_refused(tool: Tool, busybox_root: Path) -> None:
+    """A glibc whose newest symbol version is 2.5 stands in for an old distribution."""
+    tool.ok("add", busybox_root, "/usr/bin/bash")
+    libc = next(busybox_root.glob("lib/*/libc.so.6"))
+    libc.write_bytes(re.sub(rb"GLIBC_2\.\d\d", b"GLIBC_2.05", libc.read_bytes()))
+    before = tool.ok("digest", busybox_root)
+
+    said = tool.refusal("add", busybox_root, "/usr/bin/bash", "--to", "/usr/bin/second")
+
+    assert re.search(r"/usr/bin/bash: needs glibc 2\.\d\d, the root has 2\.9\n", said)
+    assert "hint: link it statically, or create the root from a newer suite\n" in said
+    assert tool.ok("digest", busybox_root) == before

@@ -32,3 +32,22 @@ def test_a_missing_parent_folder_is_named(tool: Tool, tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert f"{tmp_path / 'no'}: No such file or directory" in done.stderr
+
+
+def test_without_ranges_busybox_can_be_made_and_debian_not(
+    run_as_user: object, shared_folder: Path
+) -> None:
+    home = shared_folder / "plain-user"
+    home.mkdir()
+    home.chmod(0o777)
+    tool = Tool(home, prefix=list(getattr(run_as_user, "prefix", ())))
+
+    tool.ok("create", home / "small", "--from", "busybox")
+    said = tool.refusal("create", home / "big")
+
+    assert said == (
+        "timens-rootfs: create: debian: needs root, or a user with subordinate ids\n"
+        "hint: give this user ranges in /etc/subuid and /etc/subgid, or use --from busybox\n"
+    )
+    tool.ok("rm", home / "small")
+    assert names_in(home) == ["data"]
