@@ -169,8 +169,8 @@ static void what_the_kernel_shows_is_read(void)
 {
 	struct clock_offsets o;
 
-	assert(clock_offsets_parse("monotonic          -1 500000000\nboottime        86400         0\n",
-				   &o));
+	assert(clock_offsets_parse(
+		"monotonic          -1 500000000\nboottime        86400         0\n", &o));
 	assert(o.monotonic.s == -1 && o.monotonic.ns == 500000000);
 	assert(o.boottime.s == 86400 && o.boottime.ns == 0);
 	assert(!clock_offsets_parse("", &o));
