@@ -54,8 +54,9 @@ class Runner:
         name, _, value = self.marker.partition("=")
         given = options.pop("env", None)
         environment = {**(given if isinstance(given, dict) else os.environ), name: value}
-        if "ASAN_OPTIONS" in os.environ:  # of a sanitized build, not of the test
-            environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
+        for option in ("ASAN_OPTIONS", "LLVM_PROFILE_FILE"):  # of the build, not of the test
+            if option in os.environ:
+                environment[option] = os.environ[option]
         defaults = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         child = subprocess.Popen(
             [*self.prefix, str(self.program), *map(str, args)],

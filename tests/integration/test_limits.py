@@ -4,6 +4,7 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -132,33 +133,55 @@ def test_processes_outside_the_pid_namespace_end_too(run: Runner, rootfs: Path) 
     assert run.processes() == []
 
 
-@needs_root
-def test_limits_inside_a_delegated_cgroup_of_a_user(run_as_user: Runner, rootfs: Path) -> None:
+@pytest.fixture
+def delegated(run_as_user: Runner) -> Iterator[Runner]:
     """cgroups(7), "Delegation": a folder that is the user's, and the user inside it."""
     is_v2 = (CGROUPS / "cgroup.controllers").exists()
     tree = CGROUPS if is_v2 else CGROUPS / "pids"
     box = tree / f"timens-tests-{os.getpid()}"
     inner = box / "inner"
-    uid = int(run_as_user.prefix[1].partition("=")[2])
     box.mkdir()
-    try:
-        if is_v2:
-            (tree / "cgroup.subtree_control").write_text("+pids")
-        inner.mkdir()
-        for folder in (box, inner):
-            for file in (folder, *folder.iterdir()):
-                if not file.is_dir() or file == folder:
-                    os.chown(file, uid, uid)
-        run_as_user.prefix = [
-            *("sh", "-c", f'echo $$ >{inner}/cgroup.procs && exec "$@"', "sh"),
-            *run_as_user.prefix,
-        ]
-        done = run_as_user("--pids", 3, rootfs, "sh", "-c", "sleep 0 & sleep 0 & sleep 0 & wait")
-        assert done.stderr == "sh: can't fork: Resource temporarily unavailable\n"
-        assert list(box.rglob("timens-run-*")) == []
-    finally:
-        inner.rmdir()
-        box.rmdir()
+    if is_v2:
+        (tree / "cgroup.subtree_control").write_text("+pids")
+    inner.mkdir()
+    for folder in (box, inner):
+        for file in (folder, *folder.iterdir()):
+            if not file.is_dir() or file == folder:
+                os.chown(file, run_as_user.uid, run_as_user.uid)
+    run_as_user.prefix = [
+        *("sh", "-c", f'echo $$ >{inner}/cgroup.procs && exec "$@"', "sh"),
+        *run_as_user.prefix,
+    ]
+    yield run_as_user
+    left = list(box.rglob("timens-run-*"))
+    inner.rmdir()
+    box.rmdir()
+    assert left == []
+
+
+@needs_root
+def test_limits_inside_a_delegated_cgroup_of_a_user(delegated: Runner, rootfs: Path) -> None:
+    done = delegated("--pids", 3, rootfs, "sh", "-c", "sleep 0 & sleep 0 & sleep 0 & wait")
+
+    assert done.stderr == "sh: can't fork: Resource temporarily unavailable\n"
+
+
+@needs_root
+def test_a_users_limits_overlay_filter_and_offsets_work_together(
+    delegated: Runner, rootfs: Path
+) -> None:
+    script = """
+        echo changed >/new && cat /new && grep Seccomp: /proc/self/status
+        cut -d. -f1 /proc/uptime; id -u; sleep 0 & sleep 0 & sleep 0 & sleep 0 & wait
+    """
+    options = ["--pids", 4, "--overlay", "--uptime", "1000", "--hostname", "fig"]
+    done = delegated(*options, rootfs, "sh", "-c", script)
+    changed, filtered, uptime_s, uid = done.stdout.splitlines()
+
+    assert (changed, filtered, uid) == ("changed", "Seccomp:\t2", "0")
+    assert 1000 <= int(uptime_s) < 1060
+    assert done.stderr == "sh: can't fork: Resource temporarily unavailable\n"
+    assert not (rootfs / "new").exists()
 
 
 def test_limits_that_are_not_ours_to_set_are_refused(run_as_user: Runner, rootfs: Path) -> None:
