@@ -127,3 +127,18 @@ test-distros: bootstrap-test ## Set up and build in fresh Debian 12 and 13 trees
 test-languages: bootstrap-languages build ## Clocks of Go, Java, Node and systemd, which it installs (minutes)
 	$(PYTHON) -m pytest tests/languages
 .PHONY: test-languages
+
+test-report: bootstrap-report build ## Look at the report in a browser and as a PDF (chromium, LaTeX)
+	$(PYTHON) -m pytest tests/report
+
+mutants: bootstrap-test ## Break each formula of the statistics once: a test must fail (minutes)
+	$(PYTHON) tests/analysis/mutants.py
+
+bench-stats: bootstrap-test .venv-bench/.locked ## Our statistics against statsmodels and pingouin
+	$(PYTHON) tests/speed/against_others.py .venv-bench/bin/python
+
+.venv-bench/.locked: tests/speed/requirements.txt
+	/usr/bin/python3 -m venv --clear .venv-bench
+	.venv-bench/bin/python -m pip -q install --only-binary :all: -r $<
+	cp $< $@
+.PHONY: test-report mutants bench-stats

@@ -59,7 +59,9 @@ def compare(
     noise = max(float(distribution.std(ddof=1)), step / 2)
     return Paired(
         blocks=x.size,
-        median=paired.widen(bootstrap.percentile(distribution, estimate, options.confidence), step),
+        median=paired.widen(
+            bootstrap.percentile(distribution, estimate, options.confidence, x.size), step
+        ),
         percent=percent,
         percent_tost=percent_tost,
         wilcoxon=wilcoxon,
@@ -79,7 +81,9 @@ def _percent(
     distribution, estimate = bootstrap.medians(ratios, rng), float(np.median(ratios))
     relative_step = 100 * step / float(np.median(y))
     wide, narrow = (
-        paired.widen(bootstrap.percentile(distribution, estimate, confidence), relative_step)
+        paired.widen(
+            bootstrap.percentile(distribution, estimate, confidence, x.size), relative_step
+        )
         for confidence in (options.confidence, 1 - 2 * options.alpha)
     )
     return wide, narrow

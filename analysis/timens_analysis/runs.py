@@ -169,7 +169,9 @@ def _change(
     percent = None
     if old > 0 and (y > 0).all():
         ratio = 100 * (bootstrap.medians(x, rng) / bootstrap.medians(y, rng) - 1)
-        interval = bootstrap.percentile(ratio, 100 * (new / old - 1), options.confidence)
+        interval = bootstrap.percentile(
+            ratio, 100 * (new / old - 1), options.confidence, min(x.size, y.size)
+        )
         percent = widen(interval, 100 * step / old)
     if percent is not None and percent.low == percent.high:
         percent = None  # nobody told the resolution: no width can be given

@@ -37,6 +37,16 @@ METRICS = {
     "nanosleep": ("raw", 1, 100_022_000.0, 1500.0),
     "clock_nanosleep": ("raw", 1, 100_024_000.0, 1500.0),
 }
+SHA256 = "0" * 64
+FINDINGS = [
+    {"check": "clocksource", "level": "good", "found": "tsc", "advice": None},
+    {
+        "check": "load",
+        "level": "warning",
+        "found": "load average 4.0 on 2 CPUs",
+        "advice": "wait until the machine is idle",
+    },
+]
 SLEEPS = ("nanosleep", "clock_nanosleep")
 CONTROLS = {"clock_getres": "negative", "gettimeofday": "negative"}
 
@@ -126,7 +136,7 @@ def environment_of(
         "argv": ["timens-study", "run", "--profile", "quick", "--seed", str(seed)],
         "started": "2026-11-21T00:00:00Z",
         "tool_version": "0.1.0",
-        "bench_sha256": "0" * 64,
+        "bench_sha256": SHA256,
         "ns_per_tick": NS_PER_TICK,
         "clock_source_of_ticks": "rdtscp",
         "blocks": blocks,
@@ -140,15 +150,7 @@ def environment_of(
             "load": [0.5, 0.4, 0.3],
             "uptime": "1234.5 2345.6",
         },
-        "findings": [
-            {"check": "clocksource", "level": "good", "found": "tsc", "advice": None},
-            {
-                "check": "load",
-                "level": "warning",
-                "found": "load average 4.0 on 2 CPUs",
-                "advice": "wait until the machine is idle",
-            },
-        ],
+        "findings": FINDINGS,
         "rootfs_digest": None,
         "arms": [
             {
@@ -159,7 +161,7 @@ def environment_of(
                 "scheduler": "SCHED_FIFO 50",
                 "cpus": [1],
                 "seccomp_mode": 0,
-                "binary_sha256": "0" * 64,
+                "binary_sha256": SHA256,
             }
             for arm, role in ARMS.items()
         ],

@@ -103,7 +103,7 @@ def _parse(text: str, source: str) -> tuple[PrintedMetric, ...]:
             "audit",
             source,
             f"columns are missing: {', '.join(sorted(missing))}",
-            hint="timens-study-audit in timens-study(1) shows the columns",
+            hint="timens-study(1), REPORTS, lists the columns",
         )
     groups: dict[str, list[tuple[int, dict[str, str]]]] = {}
     for line, row in enumerate(reader, start=2):
