@@ -123,7 +123,7 @@ def run_as_anyone(request: pytest.FixtureRequest, shared_folder: Path) -> Iterat
 @pytest.fixture
 def run_as_user(shared_folder: Path) -> Iterator[Runner]:
     """Runs timens-run without privileges and without ranges of ids."""
-    runner = Runner(prefix=as_user() if os.geteuid() == 0 else [])
+    runner = Runner(prefix=as_user(), uid=USER_ID) if os.geteuid() == 0 else Runner()
     yield runner
     runner.assert_nothing_left(shared_folder)
 
@@ -133,6 +133,6 @@ def run_with_ranges(shared_folder: Path) -> Iterator[Runner]:
     """Runs timens-run as a user with ranges of ids in /etc/subuid."""
     if os.geteuid() != 0:
         pytest.skip("a user with ranges can only be made by root")
-    runner = Runner(prefix=as_user_with_ranges())
+    runner = Runner(prefix=as_user_with_ranges(), uid=RANGE_USER_ID)
     yield runner
     runner.assert_nothing_left(shared_folder)
