@@ -61,7 +61,8 @@ def _self_difference(analysis: Analysis) -> Iterator[Threat]:
     if not tested:
         return
     alpha = analysis.options.alpha
-    differ = [r.metric.name for r in tested if (verdict.p_value(r.aa) or 0) < alpha]  # type: ignore[arg-type]
+    least = analysis.options.refusal_alpha
+    differ = [r.metric.name for r in tested if (verdict.p_value(r.aa) or 0) < least]  # type: ignore[arg-type]
     raw = sum(_raw_p(result) < alpha for result in tested)
     text = (
         f"the baseline against itself: {raw} of {len(tested)} metrics differ at {alpha:g}"
@@ -72,7 +73,7 @@ def _self_difference(analysis: Analysis) -> Iterator[Threat]:
             "A/A", f"{text} and after Holm still {', '.join(differ)}: their verdicts are refused"
         )
     else:
-        yield Threat("A/A", f"{text} none after Holm")
+        yield Threat("A/A", f"{text} none at {least:g} after Holm")
 
 
 def _raw_p(result: MetricResult) -> float:
@@ -94,7 +95,7 @@ def _controls(analysis: Analysis) -> Iterator[Threat]:
             if pair.j != baseline or p is None:
                 continue
             name = result.metric.name
-            if result.metric.control == "negative" and p < alpha:
+            if result.metric.control == "negative" and p < analysis.options.refusal_alpha:
                 filtered = pair.i in result.metric.control_not_in
                 text = f"negative control {name} moved in {pair.i} (Holm p = {p:.2g})"
                 if filtered:

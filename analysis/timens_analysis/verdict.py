@@ -92,7 +92,7 @@ def _refusal(
     result: MetricResult, pair: PairResult, moved: Mapping[str, str], options: Options
 ) -> Verdict | None:
     aa_p = p_value(result.aa) if result.aa else None
-    if aa_p is not None and aa_p < options.alpha:
+    if aa_p is not None and aa_p < options.refusal_alpha:
         return Verdict(REFUSED, f"the baseline differs from itself (A/A, Holm p = {aa_p:.2g})")
     return next((Verdict(REFUSED, moved[arm]) for arm in (pair.i, pair.j) if arm in moved), None)
 
@@ -108,7 +108,7 @@ def _moved_controls(results: Sequence[MetricResult], options: Options) -> dict[s
             p = p_value(pair)
             if pair.j != baseline or pair.i in result.metric.control_not_in:
                 continue
-            if p is not None and p < options.alpha:
+            if p is not None and p < options.refusal_alpha:
                 text = f"negative control {result.metric.name} moved in {pair.i} (Holm p = {p:.2g})"
                 moved.setdefault(pair.i, text)
     return moved

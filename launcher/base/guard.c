@@ -21,8 +21,9 @@ static _Noreturn void guard_main(pid_t parent, int (*undo)(const void *), const 
 	(void)close_range(0, ~0U, 0); /* or a reader of our output would wait for us too */
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
-	/* PR_SET_PDEATHSIG sends nothing for a parent that died before it was set. */
-	if (prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) == 0 && getppid() == parent)
+	/* It fails for a signal that does not exist, and sends nothing for a parent that died before. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (getppid() == parent)
 		while (sigwait(&term, &sig) != 0)
 			;
 	_exit(-undo(arg));

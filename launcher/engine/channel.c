@@ -42,9 +42,11 @@ int channel_send(int fd, enum note note, int carried, struct err *e)
 		packet.msg_control = &space;
 		packet.msg_controllen = sizeof space;
 	}
-	if (sendmsg(fd, &packet, MSG_NOSIGNAL) != sizeof m)
-		return err_set(e, errno, "cannot send note '%c'", note);
-	return 0;
+	if (sendmsg(fd, &packet, MSG_NOSIGNAL) == sizeof m)
+		return 0;
+	if (errno == EPIPE) /* the other side is gone, and may have said why */
+		return channel_expect(fd, NOTE_FAILED, NULL, e);
+	return err_set(e, errno, "cannot send note '%c'", note);
 }
 
 void channel_send_failure(int fd, const struct err *failure)
@@ -77,9 +79,10 @@ int channel_expect(int fd, enum note wanted, int *ret_carried, struct err *e)
 		packet.msg_control = &space;
 		packet.msg_controllen = sizeof space;
 	}
+	/* ECONNRESET: it died before it read our last note.  What it had said comes next. */
 	do
 		n = recvmsg(fd, &packet, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 
 	if (n < 0)
 		return err_set(e, errno, "cannot read from the channel");

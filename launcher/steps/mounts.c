@@ -21,8 +21,10 @@ static int mount_file_system(int root, const struct mount *m, struct err *e)
 		return r;
 	if (fchdir(target) < 0)
 		return err_set(e, errno, "cannot enter %s", m->target);
-	if (mount(m->type, ".", m->type, m->flags, m->data) == 0 || m->optional)
+	if (mount(m->type, ".", m->type, m->flags, m->data) == 0)
 		return 0;
+	if (m->optional && (errno == ENODEV || errno == EPERM))
+		return 0; /* not built, or not to be seen here */
 	(void)err_set(e, errno, "cannot mount %s on %s", m->type, m->target);
 	if (e->code == EPERM)
 		return err_hint(e,

@@ -88,8 +88,8 @@ static int make_read_only(const char *name, struct err *e)
 {
 	const unsigned long kept = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
-	if (mount(name, name, NULL, MS_BIND | MS_REC, NULL) < 0 && errno == ENOENT)
-		return 0;
+	if (mount(name, name, NULL, MS_BIND | MS_REC, NULL) < 0)
+		return errno == ENOENT ? 0 : err_set(e, errno, "cannot bind %s", name);
 	if (mount(NULL, name, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, NULL) < 0)
 		return err_set(e, errno, "cannot make %s read-only", name);
 	return 0;

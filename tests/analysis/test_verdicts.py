@@ -149,7 +149,7 @@ def test_threats_come_from_the_host_the_arms_and_the_records(tmp_path):
     told = {t.subject: t.text for t in threats(run, analysis)}
     assert told["host, load"] == "load average 4.0 on 2 CPUs (wait until the machine is idle)"
     assert "host, clocksource" not in told  # a good finding is no threat
-    assert told["A/A"].endswith("none after Holm")
+    assert told["A/A"].endswith("none at 0.01 after Holm")
     assert told["margin"].startswith("the margin of 2 % was given when the report was made")
     run.environment["arms"][3]["cgroup"] = "0::/elsewhere"
     run.environment["design"] = "sequential"

@@ -16,19 +16,18 @@ def programs():
 
 
 @pytest.fixture(scope="session")
-def rootfs(tmp_path_factory, programs):
-    """One busybox root; timens-study puts timens-bench into it."""
-    folder = tmp_path_factory.mktemp("rootfs") / "busybox"
-    create = [programs / "timens-rootfs", "create", folder, "--from", "busybox"]
-    subprocess.run(create, check=True, capture_output=True)
-    subprocess.run(
-        [programs / "timens-rootfs", "add", folder, programs / "timens-bench"],
-        check=True,
-        capture_output=True,
-    )
-    for above in (folder, *folder.parents[:3]):
-        above.chmod(0o755)  # another user must be able to enter it
-    return folder
+def rootfs(programs):
+    """One busybox root with timens-bench; not below pytest's folders, which are root's alone."""
+    with tempfile.TemporaryDirectory(prefix="timens-study-") as above:
+        Path(above).chmod(0o755)
+        folder = Path(above) / "busybox"
+        tool = programs / "timens-rootfs"
+        for words in (
+            ["create", folder, "--from", "busybox"],
+            ["add", folder, programs / "timens-bench"],
+        ):
+            subprocess.run([tool, *words], check=True, capture_output=True)
+        yield folder
 
 
 @pytest.fixture(scope="session")

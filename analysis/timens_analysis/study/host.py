@@ -123,6 +123,13 @@ def steal_ticks() -> int:
     return int(fields[8]) if len(fields) > 8 else 0
 
 
+def peak_memory_kb() -> int:
+    """Most memory that this program had at any time.  Not ru_maxrss: that one begins with what
+    the parent had when it forked."""
+    found = re.search(r"^VmHWM:\s+(\d+) kB", read("/proc/self/status") or "", re.MULTILINE)
+    return int(found.group(1)) if found else 0
+
+
 def timer_slack_ns() -> int:
     """How late a timer of this process may be; timens-bench sets its own to 1 ns."""
     return int(ctypes.CDLL(None).prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0))

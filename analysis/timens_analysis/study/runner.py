@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -244,7 +243,6 @@ class Runner:
 
 def note_session(folder: Path, event: str, **facts: Any) -> None:
     """Appends to sessions.jsonl: when somebody measured into this folder, and how it ended."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
     line = {
         "event": event,
         "at": now_utc(),
@@ -252,7 +250,7 @@ def note_session(folder: Path, event: str, **facts: Any) -> None:
         "load": list(os.getloadavg()),
         "steal_ticks": host.steal_ticks(),
         "clocksource": host.clocksource()["current"],
-        "collector_max_rss_kb": usage.ru_maxrss,
+        "collector_max_rss_kb": host.peak_memory_kb(),
         **facts,
     }
     with (folder / SESSIONS).open("a", encoding="utf-8") as file:
