@@ -115,11 +115,21 @@ static int write_next(const struct journal *j, int next, const char *text, size_
 	if (ftruncate(next, 0) < 0 || pwrite(next, text, length, 0) != (ssize_t)length ||
 	    fsync(next) < 0)
 		return err_set(e, errno, "cannot write %s.new", j->path);
-	/* The first entry must not replace a timeline that somebody has begun just now. */
-	if (renameat2(j->folder, j->next_name, j->folder, j->name,
-		      j->file < 0 ? RENAME_NOREPLACE : 0) < 0)
-		return err_set(e, errno, "cannot rename %s.new to %s", j->path, j->path);
 	return 0;
+}
+
+/* The first entry must not replace a timeline that somebody has begun just now. */
+static int put_in_place(const struct journal *j, struct err *e)
+{
+	unsigned int flags = j->file < 0 ? RENAME_NOREPLACE : 0;
+	int r = renameat2(j->folder, j->next_name, j->folder, j->name, flags);
+
+	/* NFS knows no flags; there the moment between these two calls is left open. */
+	if (r < 0 && errno == EINVAL && faccessat(j->folder, j->name, F_OK, 0) < 0)
+		r = renameat(j->folder, j->next_name, j->folder, j->name);
+	if (r < 0 && errno == EEXIST)
+		return err_set(e, EEXIST, "another run has begun %s in the meantime", j->path);
+	return r < 0 ? err_set(e, errno, "cannot rename %s.new to %s", j->path, j->path) : 0;
 }
 
 /* Puts the entry on disk under the name of the timeline; the lock goes over to it. */
@@ -133,6 +143,8 @@ static int write_entry(struct journal *j, const struct timeline_entry *entry, st
 	if (r < 0)
 		return r;
 	r = write_next(j, next, text, length, e);
+	if (r == 0)
+		r = put_in_place(j, e);
 	if (r < 0) {
 		(void)unlinkat(j->folder, j->next_name, 0); /* the error above is the one to tell */
 		return r;

@@ -153,6 +153,27 @@ def test_two_runs_of_one_timeline_at_once_are_refused(run, host_rootfs, folder):
     assert run("--timeline", folder / "t", *host_rootfs, "true").returncode == 0
 
 
+def test_of_two_runs_that_begin_one_timeline_the_later_is_refused(run, host_rootfs, folder):
+    """Both saw that there is no file; the gate holds the second back until the first is over."""
+    command = ["--timeline", folder / "t", *host_rootfs, "true"]
+    gate, opener = os.pipe()
+    with run.start("--sync-fd", gate, *command, pass_fds=[gate]) as late:
+        while not Path(f"/proc/{late.pid}/task/{late.pid}/children").read_text():
+            time.sleep(0.01)
+        assert run(*command).returncode == 0
+        begun = (folder / "t").read_bytes()
+        os.close(opener)
+        _, complaint = late.communicate()
+    os.close(gate)
+
+    assert late.returncode == 125
+    assert complaint == (
+        f"timens-run: timeline: another run has begun {folder}/t in the meantime: File exists\n"
+    )
+    assert (folder / "t").read_bytes() == begun
+    assert [f.name for f in folder.iterdir()] == ["t"]
+
+
 VALID = "timens-timeline 1\nstate stopped\n"
 MOVE = "hint: restore it from a copy, or move it away: a new timeline then begins\n"
 
