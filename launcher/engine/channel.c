@@ -35,6 +35,7 @@ int channel_send(int fd, enum note note, int carried, struct err *e)
 	struct iovec part = { &m, sizeof m };
 	union fd_space space = { 0 };
 	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
+	int code;
 
 	if (carried >= 0) {
 		space.header = (struct cmsghdr){ CMSG_LEN(sizeof carried), SOL_SOCKET, SCM_RIGHTS };
@@ -44,9 +45,10 @@ int channel_send(int fd, enum note note, int carried, struct err *e)
 	}
 	if (sendmsg(fd, &packet, MSG_NOSIGNAL) == sizeof m)
 		return 0;
-	if (errno == EPIPE) /* the other side is gone, and may have said why */
-		return channel_expect(fd, NOTE_FAILED, NULL, e);
-	return err_set(e, errno, "cannot send note '%c'", note);
+	code = errno;
+	if (code == EPIPE && channel_expect(fd, NOTE_FAILED, NULL, e) != -EPIPE)
+		return -e->code; /* the other side is gone, and has said why */
+	return err_set(e, code, "cannot send note '%c'", note);
 }
 
 void channel_send_failure(int fd, const struct err *failure)

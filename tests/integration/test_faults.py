@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Runner
-from kit import PROGRAM
+from kit import PROGRAM, Runner
 
 ALL = os.environ.get("TIMENS_FAULTS") == "all"
 CGROUPS = Path("/sys/fs/cgroup")
@@ -114,7 +113,10 @@ def check(run: Runner, words: list[object], name: str, error: str, nth: int) -> 
         return None if name in TOLERATED or (name, error) in OPTIONAL else "was not noticed"
     if done.returncode not in (125, 126) or done.stdout != "":
         return f"status {done.returncode}, {done.stdout!r}, {done.stderr!r}"
-    if re.fullmatch(rf"(LLVM .+\n)*timens-run: [^:]+: .+: {cause}\n(hint: .+\n)?", done.stderr) is None:
+    if (
+        re.fullmatch(rf"(LLVM .+\n)*timens-run: [^:]+: .+: {cause}\n(hint: .+\n)?", done.stderr)
+        is None
+    ):
         return f"said {done.stderr!r}"
     return None
 

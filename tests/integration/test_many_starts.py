@@ -5,8 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from conftest import Runner
-from kit import PROGRAM
+from kit import PROGRAM, Runner
 
 SANITIZED = "asan" in str(PROGRAM)  # ten times as slow
 ROW, AT_ONCE = 100 if SANITIZED else 1000, 100
