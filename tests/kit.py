@@ -99,10 +99,12 @@ class Runner:
     def leftovers(self, *folders: Path) -> list[str]:
         """Processes, mounts beneath the folders, control groups."""
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+        # os.walk: others' groups come and go while we look
         groups = [
-            f"cgroup {group}"
-            for pid in self.pids
-            for group in Path("/sys/fs/cgroup").glob(f"**/*timens*{pid}*")
+            f"cgroup {folder}/{name}"
+            for folder, names, _ in os.walk("/sys/fs/cgroup")
+            for name in names
+            if any(f"timens-run-{pid}-" in name for pid in self.pids)
         ]
         held = [m for m in mounts for f in folders if f" {f}" in m]
         return self.processes() + held + groups

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The network: none, the host's, or connected by pasta(1)."""
 
+import contextlib
 import os
 import shutil
 import time
@@ -30,11 +31,12 @@ def test_host_is_the_hosts_network(run_as_anyone, rootfs):
 
 
 def pasta_processes():
-    return [
-        p.parent.name
-        for p in Path("/proc").glob("[0-9]*/comm")
-        if p.exists() and p.read_text(encoding="utf-8").startswith(("pasta", "passt"))
-    ]
+    found = []
+    for comm in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if comm.read_text(encoding="utf-8").startswith(("pasta", "passt")):
+                found.append(comm.parent.name)
+    return found
 
 
 @pytest.mark.skipif(not os.access("/dev/net/tun", os.R_OK), reason="no /dev/net/tun (CONFIG_TUN)")
