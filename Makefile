@@ -58,7 +58,9 @@ lint-c: build # three analyzers over launcher/
 	meson compile -C $(BUILD)-analyzer
 	git ls-files 'launcher/*.c' | xargs -P 2 -n 8 clang-tidy -p $(BUILD) --quiet
 
-bench: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
+bench: bench-launch bench-study ## Both of the following
+
+bench-launch: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
 	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) $(if $(TREE),--tree $(TREE))
 	/usr/bin/python3 bench/rootfs/run.py
 
@@ -83,6 +85,10 @@ $(BUILD)-coverage/build.ninja:
 coverage: bootstrap-test bootstrap-fuzz build $(BUILD)-coverage/build.ninja ## Lines of launcher/ that the tests reach; fails below 90 %
 	meson compile -C $(BUILD)-coverage
 	tests/coverage $(BUILD)-coverage $(PYTHON)
+
+bench-study: bootstrap-study build ## How often the study's design is wrong here, and a quick study, timed
+	$(BUILD)/bin/timens-study aa --blocks 30
+	$(BUILD)/bin/timens-study run --profile quick
 
 # timens-study gets an environment of its own, with what it imports and nothing else.  An
 # environment that was made is kept as long as the lock file is the same; it works wherever

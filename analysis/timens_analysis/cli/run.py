@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
-from timens_analysis.cli.progress import Stopped, stoppable, voice
+from timens_analysis.cli.progress import Stopped, duration, stoppable, voice
 from timens_analysis.study.arms import DEFAULT, KNOWN
 from timens_analysis.study.plan import DESIGNS, PROFILES
 from timens_analysis.study.session import Wish, new_folder, start
@@ -107,11 +108,13 @@ def run(args: argparse.Namespace) -> int:
     """Measure, then report."""
     folder = args.output or new_folder(args.profile)
     out = voice(quiet=args.quiet)
+    began = time.monotonic()
     try:
         with stoppable():
             start(wish(args, folder), out.listeners())
     except Stopped as error:
         return error.tell(folder)
+    out.say(f"measured in {duration(time.monotonic() - began)}")
     return 0 if args.no_report else report(folder)
 
 

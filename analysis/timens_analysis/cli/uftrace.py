@@ -18,8 +18,8 @@ from timens_analysis.study.uftrace import cross_check
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How long."""
-    parser.add_argument("--calls", type=int, default=20_000, metavar="N", help="a function [20000]")
-    parser.add_argument("--rounds", type=int, default=12, metavar="N", help="of both arms [12]")
+    parser.add_argument("--calls", type=int, default=2_000, metavar="N", help="a function [2000]")
+    parser.add_argument("--rounds", type=int, default=100, metavar="N", help="of both arms [100]")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return 0
     empty = rows[0].difference_ns
-    head = ("traced function", "host", "timens", "difference [quartiles]", "- empty")
+    head = ("traced function", "host", "timens", "difference [95 % CI]", "- empty")
     print("{:20} {:>9} {:>9} {:>26} {:>9}".format(*head))
     for row in rows:
         gap = f"{row.difference_ns:+.2f} [{row.low_ns:+.2f}, {row.high_ns:+.2f}]"
