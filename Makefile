@@ -16,6 +16,9 @@ help: ## Show this list
 study: bootstrap-study build ## Measure what virtual time costs here, and write a report (PROFILE=quick|standard|paper)
 	$(BUILD)/bin/timens-study run --profile $(PROFILE)
 
+lab: bootstrap-study build ## The experiments of the articles on this machine, one page (minutes; CLOCKSOURCE=1 switches it)
+	$(BUILD)/bin/timens-study lab all $(if $(filter 1,$(CLOCKSOURCE)),--switch-clock-source)
+
 test: bootstrap-test build sanitized ## Run every test that fits into ten minutes
 	meson test -C $(BUILD) --print-errorlogs
 	meson test -C $(BUILD)-asan --print-errorlogs
@@ -108,7 +111,7 @@ install: bootstrap-study build ## Install under PREFIX (and DESTDIR)
 clean: ## Remove what the build made; keeps results/
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: help study test build sanitized lint lint-c bench fuzz faults coverage install clean
+.PHONY: help study lab test build sanitized lint lint-c bench fuzz faults coverage install clean
 
 LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON) -m piptools compile -q --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --strip-extras

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from timens_analysis.errors import UserError
+from timens_analysis.study import memory_cgroup
 
 Role = Literal["baseline", "aa", "treatment"]
 
@@ -123,6 +124,25 @@ def _container(
     return make
 
 
+def _only_user_namespace(name: str, places: Places) -> Arm:
+    words = ("--seccomp", "unconfined", "--only", "user", "--")
+    command = (str(places.timens_run), *words, str(places.bench))
+    return Arm(name, "treatment", command, Expected(frozenset({"user"})))
+
+
+def _root_memory_cgroup(name: str, places: Places) -> Arm:
+    # The shell moves itself, then becomes the zygote.
+    move = ("sh", "-c", 'echo $$ >"$0" && exec "$@"', str(memory_cgroup.root_procs()))
+    return Arm(name, "treatment", (*move, str(places.bench)), Expected(same_cgroup=False))
+
+
+def _own_memory_cgroup(name: str, places: Places) -> Arm:
+    # Something has to be new; a UTS namespace takes no part in anything that is measured.
+    words = ("--seccomp", "unconfined", "--memory", "1G", "--only", "uts", "--")
+    command = (str(places.timens_run), *words, str(places.bench))
+    return Arm(name, "treatment", command, Expected(frozenset({"uts"}), same_cgroup=False))
+
+
 def _podman(name: str, places: Places) -> Arm:
     command = (
         *("podman", "run", "--rm", "--interactive", "--network=none"),
@@ -165,6 +185,9 @@ KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
         "the container with the default seccomp filter",
         _container(filtered=True),
     ),
+    "userns": ("a user namespace, nothing else", _only_user_namespace),
+    "memcg_root": ("the host, without accounting for memory", _root_memory_cgroup),
+    "memcg_own": ("the host, in a memory cgroup of its own", _own_memory_cgroup),
     "podman": ("a container of Podman, in the cgroup of the others", _podman),
     "docker": ("a container of Docker, in a cgroup of its own; needs --no-fifo", _docker),
 }
