@@ -4,7 +4,6 @@
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -120,17 +119,3 @@ def test_closed_standard_streams_are_not_taken_for_something_else(run, rootfs):
     assert result.returncode == 0
     assert listed.count("/dev/null") >= 2
     assert "socket:" not in listed
-
-
-def test_a_hundred_containers_at_once_and_none_is_left(run, rootfs):
-    children = [run.start("--boottime", n, rootfs, "true") for n in range(100)]
-
-    assert [child.communicate()[1] for child in children] == [""] * 100
-    assert {child.returncode for child in children} == {0}
-
-
-def test_hundreds_of_containers_in_a_row_leave_no_descriptor_and_no_process(run, rootfs):
-    before = sorted(Path("/proc/self/fd").iterdir())
-
-    assert {run(rootfs, "true").returncode for _ in range(300)} == {0}
-    assert len(sorted(Path("/proc/self/fd").iterdir())) == len(before)
