@@ -59,4 +59,4 @@ def median_interval(values: Sequence[float]) -> Interval | None:
     if array.size < FEWEST_ROUNDS:
         return None
     distribution = bootstrap.medians(array, np.random.default_rng(0))
-    return bootstrap.percentile(distribution, float(np.median(array)), 0.95)
+    return bootstrap.percentile(distribution, float(np.median(array)), 0.95, array.size)

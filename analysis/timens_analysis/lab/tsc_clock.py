@@ -90,7 +90,7 @@ def _calibration(rows: Sequence[Row]) -> Table:
                 Cell("a sleep" if sleeps else "two points, each between two readings"),
                 Cell(spaced(row["wait_us"]), row["wait_us"]),
                 Cell(", ".join(f"{mhz:.0f}" if sleeps else f"{mhz:.5f}" for mhz in found)),
-                Cell(_parts(worst), worst),
+                Cell(told(worst), worst),
                 Cell(text.NONE if then is None else str(then)),
             ]
         )
@@ -104,7 +104,7 @@ def _calibration(rows: Sequence[Row]) -> Table:
     return Table("Finding the frequency of the counter", columns, cells)
 
 
-def _parts(share: float) -> str:
+def told(share: float) -> str:
     """0.25 -> 25 %, 2e-8 -> 20 ppb"""
     for factor, unit in ((1e2, "%"), (1e6, "ppm")):
         if share * factor >= 1:
