@@ -21,6 +21,7 @@ from timens_analysis.report.document import (
     Text,
 )
 
+MANY = 14  # columns; beyond, print is smaller
 LONG = 36  # characters; beyond, a cell may break into lines
 # Whatever the text holds, the browser will not load or send anything.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -83,7 +84,7 @@ def _table(table: Table) -> str:
     numeric = [column.numeric for column in table.columns]
     rows = "\n".join(f"<tr>{_row(row, numeric)}</tr>" for row in table.rows)
     text = (
-        f'<div class="wide"><table><caption>{_inline(table.caption)}</caption>'
+        f'<div class="wide"><table{_class("many" if len(numeric) > MANY else "")}><caption>{_inline(table.caption)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
     if table.explain:
