@@ -83,8 +83,9 @@ def _table(table: Table) -> str:
     )
     numeric = [column.numeric for column in table.columns]
     rows = "\n".join(f"<tr>{_row(row, numeric)}</tr>" for row in table.rows)
+    many = _class("many" if len(numeric) > MANY else "")
     text = (
-        f'<div class="wide"><table{_class("many" if len(numeric) > MANY else "")}><caption>{_inline(table.caption)}</caption>'
+        f'<div class="wide"><table{many}><caption>{_inline(table.caption)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
     if table.explain:
