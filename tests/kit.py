@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What tests of timens-run share beside their fixtures."""
 
+import fnmatch
 import os
 import subprocess
 import time
@@ -37,6 +38,15 @@ def as_user_with_ranges() -> list[str]:
         exec {" ".join(as_user(uid))} "$@"
     """
     return ["unshare", "--mount", "sh", "-ec", script, "sh"]
+
+
+def control_groups(pattern: str) -> set[Path]:
+    """All folders of this name in all trees; others may come and go while we look."""
+    return {
+        Path(folder) / name
+        for folder, names, _ in os.walk("/sys/fs/cgroup")
+        for name in fnmatch.filter(names, pattern)
+    }
 
 
 @dataclass
@@ -99,12 +109,10 @@ class Runner:
     def leftovers(self, *folders: Path) -> list[str]:
         """Processes, mounts beneath the folders, control groups."""
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-        # os.walk: others' groups come and go while we look
         groups = [
-            f"cgroup {folder}/{name}"
-            for folder, names, _ in os.walk("/sys/fs/cgroup")
-            for name in names
-            if any(f"timens-run-{pid}-" in name for pid in self.pids)
+            f"cgroup {group}"
+            for pid in self.pids
+            for group in control_groups(f"timens-run-{pid}-*")
         ]
         held = [m for m in mounts for f in folders if f" {f}" in m]
         return self.processes() + held + groups

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from kit import PROGRAM, Runner
+from kit import PROGRAM, Runner, control_groups
 
 ALL = os.environ.get("TIMENS_FAULTS") == "all"
-CGROUPS = Path("/sys/fs/cgroup")
 
 # Of the C library before main(), or not able to fail: close(2) always closes.
 NOT_OURS = {
@@ -129,7 +128,7 @@ def test_every_call_that_fails_is_told_and_undone(
     calls = calls_of_a_start(run, words, shared_folder / "trace")
     assert calls["mount"] > 15
     assert calls["seccomp"] == 1
-    before = set(CGROUPS.glob("**/timens-run-*"))
+    before = control_groups("timens-run-*")
     wrong = []
     for name, error, nth in cases(calls):
         problem = check(run, words, name, error, nth)
@@ -140,5 +139,5 @@ def test_every_call_that_fails_is_told_and_undone(
             (shared_folder / "faults.pid").unlink()
     run.prefix = []
     run.assert_nothing_left(shared_folder)
-    assert set(CGROUPS.glob("**/timens-run-*")) <= before
+    assert control_groups("timens-run-*") <= before
     assert not wrong, "\n".join(wrong)

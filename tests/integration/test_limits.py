@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kit import Runner
+from kit import Runner, control_groups
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEBIBYTE = 1 << 20
@@ -19,7 +19,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="control groups are ro
 
 def own_folders(pid: int) -> list[Path]:
     """The cgroups that the launcher with this pid has made."""
-    return sorted(CGROUPS.glob(f"**/timens-run-{pid}-*"))
+    return sorted(control_groups(f"timens-run-{pid}-*"))
 
 
 def members(folder: Path) -> list[str]:
