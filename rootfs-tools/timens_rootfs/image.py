@@ -68,7 +68,7 @@ def pull_uncached(
         (where / "blobs/sha256").mkdir(parents=True)
         download(wanted, where, work, options, step=step, thing=thing)
         image = layout.read(where)
-        layers.unpack(where, image, root, options.max_size, step=step, thing=thing)
+        layers.unpack(layers.Work(where, image, root, options.max_size, step, thing))
         keep_config(where, image, root)
         return image
 
@@ -144,7 +144,7 @@ def _from_cache(image: Image, name: str, target: Path, options: Options, cache: 
                 stage.remove_tree(root)
                 root.mkdir(mode=0o755)
             new = work / "flat.tar"
-            check_sum = layers.unpack(where, image, root, big, step="pull", thing=name, flat=new)
+            check_sum = layers.unpack(layers.Work(where, image, root, big, "pull", name), new)
             if check_sum is not None:
                 cache.take_flat(image, new, check_sum)
         keep_config(where, image, root)

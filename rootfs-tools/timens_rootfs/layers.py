@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """From the layers of an image to a tree.
 
-Several layers are umoci's work: what a later one hides, and ways through links of an earlier
-one.  Nearly every base image has one layer that hides nothing; it is a plain tar and unpacked
-like one, in half the time, since nothing has to be read twice.
+The first layer, which is most of nearly every image, has nothing to hide: it is a plain tar and
+unpacked like one, in half the time, since nothing has to be read twice.  The others are umoci's
+work: what they hide below them, and ways through links of lower layers.
 """
 
 import hashlib
 import os
 import stat
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -22,80 +23,80 @@ from timens_rootfs.layout import Image
 QUEUE = 16
 
 
-def unpack(
-    where: Path,
-    image: Image,
-    root: Path,
-    max_size: int | None,
-    *,
-    step: str,
-    thing: object,
-    flat: Path | None = None,
-) -> str | None:
+@dataclass(frozen=True)
+class Work:
+    """What is unpacked where: an image of the layout `where`, and how errors call it."""
+
+    where: Path
+    image: Image
+    root: Path
+    max_size: int | None
+    step: str
+    thing: object
+
+
+def unpack(work: Work, flat: Path | None = None) -> str | None:
     """Unpack all layers into an empty folder.
 
     With `flat`, the tree is written there as well, as one plain tar; returns its check sum.
     """
-    with progress.shown(f"unpacking {thing}", growing=root):
-        if len(image.layers) == 1:
-            try:
-                return _unpack_one(where, image, root, max_size, step=step, thing=thing, flat=flat)
-            except RootfsError:
-                # Not a plain tar after all, or hostile: umoci and the rules for layers decide.
-                stage.remove_tree(root)
-                root.mkdir(mode=0o755)
-                if flat is not None:
-                    flat.unlink(missing_ok=True)
-        _unpack_by_umoci(where, image, root, max_size, step=step, thing=thing)
-        return _pack_flat(root, flat) if flat is not None else None
+    only = len(work.image.layers) == 1
+    budget = Budget(work.max_size)
+    with progress.shown(f"unpacking {work.thing}", growing=work.root):
+        try:
+            check_sum = _unpack_first(work, budget, flat if only else None)
+            done = 1
+        except RootfsError:
+            # Not a plain tar after all, or hostile: umoci and the rules for layers decide.
+            stage.remove_tree(work.root)
+            work.root.mkdir(mode=0o755)
+            if flat is not None:
+                flat.unlink(missing_ok=True)
+            budget, check_sum, done = Budget(work.max_size), None, 0
+        if done < len(work.image.layers):
+            _unpack_by_umoci(work, budget, skip=done)
+        if flat is not None and check_sum is None:
+            check_sum = _pack_flat(work.root, flat)
+        return check_sum
 
 
-def _unpack_one(
-    where: Path,
-    image: Image,
-    root: Path,
-    max_size: int | None,
-    *,
-    step: str,
-    thing: object,
-    flat: Path | None,
-) -> str | None:
-    wanted = layout.diff_ids(where, image)
-    guard = Guard(thing, step=step, budget=Budget(max_size), whiteouts=False)
-    with (
-        ThreadPoolExecutor(1) as pool,
-        plain_bytes(layout.blob(where, image.layers[0]), step=step) as stream,
-    ):
+def _unpack_first(work: Work, budget: Budget, flat: Path | None) -> str | None:
+    """The lowest layer, which has nothing to hide, in one pass."""
+    if not work.image.layers:
+        return None
+    wanted = layout.diff_ids(work.where, work.image)[0]
+    guard = Guard(work.thing, step=work.step, budget=budget, whiteouts=False)
+    first = layout.blob(work.where, work.image.layers[0])
+    with ThreadPoolExecutor(1) as pool, plain_bytes(first, step=work.step) as stream:
         content = _Sum("sha256", pool)
         source = _Summed(stream, content)
         if flat is None:
-            plain.unpack(source, root, guard)
+            plain.unpack(source, work.root, guard)
             sum_of_flat = None
         else:
             kept = _Sum("blake2b", pool)
             with flat.open("xb") as out:
-                plain.unpack(source, root, guard, _Copy(out, kept))
+                plain.unpack(source, work.root, guard, _Copy(out, kept))
             sum_of_flat = kept.hexdigest()
-        if [f"sha256:{content.hexdigest()}"] != wanted:
-            raise RootfsError(step, thing, "the layer does not have the digest of its image")
+        if f"sha256:{content.hexdigest()}" != wanted:
+            cause = "the first layer does not have the digest of its image"
+            raise RootfsError(work.step, work.thing, cause)
     return sum_of_flat
 
 
-def _unpack_by_umoci(
-    where: Path, image: Image, root: Path, max_size: int | None, *, step: str, thing: object
-) -> None:
-    """umoci unpacks the layers while this process judges every member of them."""
-    image = layout.for_umoci(where, image, step=step)
-    argv: list[str | Path] = ["umoci", "raw", "unpack", "--image", f"{where}:{layout.TAG}"]
+def _unpack_by_umoci(work: Work, budget: Budget, *, skip: int) -> None:
+    """umoci unpacks the other layers while this process judges every member of them."""
+    image = layout.for_umoci(work.where, work.image, skip=skip, step=work.step)
+    source = f"{work.where}:{layout.TAG}"
+    argv: list[str | Path] = ["umoci", "raw", "unpack", "--image", source]
     argv += [] if userns.owners_kept() else ["--rootless"]
-    budget = Budget(max_size)
-    with tools.running([*argv, root], step=step, thing=thing) as umoci:
+    with tools.running([*argv, work.root], step=work.step, thing=work.thing) as umoci:
         for digest in image.layers:
-            guard = Guard(thing, step=step, budget=budget, layer=True)
-            with plain_bytes(layout.blob(where, digest), step=step) as stream:
+            guard = Guard(work.thing, step=work.step, budget=budget, layer=True)
+            with plain_bytes(layout.blob(work.where, digest), step=work.step) as stream:
                 plain.judge_only(stream, guard)
         umoci.finish()
-    _refuse_devices(root, step=step, thing=thing)
+    _refuse_devices(work.root, step=work.step, thing=work.thing)
 
 
 def _refuse_devices(root: Path, *, step: str, thing: object) -> None:

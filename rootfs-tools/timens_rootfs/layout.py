@@ -111,8 +111,8 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def for_umoci(layout: Path, image: Image, *, step: str) -> Image:
-    """The same image with its layers as umoci 0.4 takes them: gzip or plain, and named so.
+def for_umoci(layout: Path, image: Image, *, skip: int, step: str) -> Image:
+    """The image as umoci 0.4 takes it, less its first `skip` layers: gzip or plain, named so.
 
     zstd layers become plain tars; their digests stand in the image's config (diff_ids), so that
     umoci checks what came out of zstd as it checks everything else.  skopeo 1.9 calls plain
@@ -121,23 +121,32 @@ def for_umoci(layout: Path, image: Image, *, step: str) -> Image:
     """
     forms = [compression(blob(layout, digest)) for digest in image.layers]
     wanted = tuple(GZIP_LAYER if form == "gzip" else PLAIN_LAYER for form in forms)
-    if wanted == image.layer_types:
+    if wanted == image.layer_types and not skip:
         return image
     manifest = _json(blob(layout, image.digest))
-    for layer, form, kind, diff_id in zip(
-        manifest["layers"], forms, wanted, diff_ids(layout, image), strict=True
-    ):
+    sums = diff_ids(layout, image)
+    for layer, form, kind, diff_id in zip(manifest["layers"], forms, wanted, sums, strict=True):
         layer["mediaType"] = kind
         if form not in ("gzip", None):
             plain = blob(layout, diff_id)
             if not plain.exists():
                 _unzip(blob(layout, layer["digest"]), plain, step=step)
             layer.update(digest=diff_id, size=plain.stat().st_size)
-    text = json.dumps(manifest).encode()
+    new_config = config(layout, image)
+    new_config["rootfs"]["diff_ids"] = sums[skip:]
+    manifest["layers"] = manifest["layers"][skip:]
+    manifest["config"].update(_put(layout, new_config))
+    described = _put(layout, manifest)
+    write_index(layout, str(described["digest"]), int(described["size"]))
+    return of_manifest(layout, str(described["digest"]))
+
+
+def _put(layout: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """Write a blob; returns its digest and size."""
+    text = json.dumps(content).encode()
     digest = "sha256:" + hashlib.sha256(text).hexdigest()
     blob(layout, digest).write_bytes(text)
-    write_index(layout, digest, len(text))
-    return of_manifest(layout, digest)
+    return {"digest": digest, "size": len(text)}
 
 
 def _unzip(source: Path, target: Path, *, step: str) -> None:

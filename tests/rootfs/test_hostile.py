@@ -193,7 +193,7 @@ KINDS = st.sampled_from([tarfile.REGTYPE, DIR, LINK, LINK, HARD, DEVICE, tarfile
 MEMBERS = st.lists(st.builds(member, PATHS, KINDS, PATHS), min_size=1, max_size=8)
 FEW = settings(
     deadline=None,
-    max_examples=150,
+    max_examples=80,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

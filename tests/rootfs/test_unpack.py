@@ -179,3 +179,9 @@ def test_a_layout_folder_is_an_archive_too(tool: Tool, desk: Path) -> None:
     tool.ok("unpack", layout, desk / "root")
 
     assert (desk / "root/hello").read_text() == "world"
+
+
+def test_an_image_without_layers_is_an_empty_root(tool: Tool, desk: Path) -> None:
+    tool.ok("unpack", oci_layout(desk.parent / "made"), desk / "root")
+
+    assert names_in(desk / "root") == []
