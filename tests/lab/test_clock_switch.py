@@ -63,12 +63,17 @@ def test_a_signal_to_the_whole_group_does_not_keep_the_source_switched(
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        # Who starts tests in the background of a shell makes them deaf to Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as tool:
-        assert tool.stdout is not None
-        assert tool.stdout.readline() == "switched\n"
-        assert current(folder) == other
-        os.killpg(tool.pid, number)
-        tool.wait(timeout=RESTORED_WITHIN_S)
+        try:
+            assert tool.stdout is not None
+            assert tool.stdout.readline() == "switched\n"
+            assert current(folder) == other
+            os.killpg(tool.pid, number)
+            tool.wait(timeout=RESTORED_WITHIN_S)
+        finally:
+            tool.kill()
 
     deadline = time.monotonic() + RESTORED_WITHIN_S
     while current(folder) != before and time.monotonic() < deadline:

@@ -301,6 +301,11 @@ def _remarks(run: Run, memory_arm: str | None) -> Iterator[tuple[str, str]]:
             "the time namespace has a user namespace around it, whose accounting it shares.",
         )
     yield (
+        "Records",
+        "this is a study like any other: `timens-study report` of the folder `anatomy` beside this"
+        " page makes all tests of it.",
+    )
+    yield (
         "Reading",
         "“host again” is the noise: what is no larger cannot be told from nothing."
         " `getppid` and `rdtscp` are there because no namespace can change them.",

@@ -12,7 +12,7 @@ from timens_analysis.figures.sheet import Sheet
 from timens_analysis.lab import articles
 from timens_analysis.lab.articles import Times
 from timens_analysis.lab.data import Data, Row, median_interval, spaced
-from timens_analysis.lab.plots import Curve, over_time
+from timens_analysis.lab.plots import Mark, MarkedRow, rows_on_a_scale
 from timens_analysis.report.document import (
     Block,
     Cell,
@@ -180,19 +180,24 @@ def _cost(data: Data, loops: Sequence[Row], calls: int, route: str) -> float:
 
 
 def _plot(data: Data, loops: Sequence[Row]) -> Sheet:
-    calls = _counts(loops)[-1]
-    curves = []
-    for route, name in ROUTES.items():
-        row = next(r for r in loops if r["calls"] == calls and r["loop"] == route)
-        ns = np.asarray(row["slice_ticks"]) * data.ns_per_tick / row["slice_calls"]
-        ends = np.cumsum(np.asarray(row["slice_ticks"])) * data.ns_per_tick / 1e9
-        curves.append(Curve(name, list(zip((ends / ends[-1]).tolist(), ns.tolist(), strict=True))))
-    return over_time(
-        "The cost of a call over the longest loop",
-        "Nanoseconds of a call in each hundredth of the longest loop, by route",
-        curves,
-        f"share of {spaced(calls)} calls that are done",
+    """Every count and route, and the article's dots beside ours."""
+    vdso, raw = articles.EC2_LOOPS[500_000_000]
+    then = {"vdso": vdso.real_s / 0.5, "raw": raw.real_s / 0.5}
+    rows = []
+    for calls in _counts(loops):
+        for route, name in ROUTES.items():
+            marks = [Mark(0, _cost(data, loops, calls, route))]
+            if route in then:
+                marks.append(Mark(1, then[route]))
+            rows.append(MarkedRow(f"{spaced(calls)} calls, {name}", marks))
+    return rows_on_a_scale(
+        "The cost of a call by each route",
+        "Nanoseconds of a call here, the median over all hundredths of the loops, and in the"
+        " article, its longest loop",
+        ("here", f"article ({articles.EC2_MACHINE})"),
+        rows,
         "ns a call",
+        log=True,
     )
 
 

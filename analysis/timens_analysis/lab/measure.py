@@ -18,7 +18,7 @@ from typing import Any
 from timens_analysis.errors import UserError
 from timens_analysis.lab import anatomy, clock_switch, clocksource, folder, loops, vdso_used
 from timens_analysis.lab.data import Row
-from timens_analysis.study import host, memory_cgroup, metrics, session
+from timens_analysis.study import host, memory_cgroup, metrics, scheduling, session
 from timens_analysis.study.header import now_utc
 from timens_analysis.study.programs import find
 from timens_analysis.study.session import Listeners, Wish
@@ -159,12 +159,14 @@ def measure_loops(job: Job) -> None:
     """Rounds of all routes in turn; which one begins changes from round to round."""
     about = job.about()
     rows: list[Row] = []
+    how = scheduling.choose(None)  # as the study: one CPU, and nobody before us where allowed
     for calls, rounds in job.size.loops:
         for number in range(rounds):
             job.listen.say(f"loops: {calls} calls, round {number + 1} of {rounds}")
             routes = list(loops.ROUTES)
             for route in routes[number % 3 :] + routes[: number % 3]:
-                found = bench("loops", "--calls", str(calls), route)
+                with how.applied():
+                    found = bench("loops", "--calls", str(calls), route)
                 rows += [{**row, "round": number} for row in found]
     for route in loops.MODES.values():
         try:

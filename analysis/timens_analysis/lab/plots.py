@@ -20,9 +20,11 @@ from timens_analysis.figures.sheet import (
     padded,
     style,
 )
+from timens_analysis.lab.data import spaced
 
+FEW_DECADES = 3.5  # beyond, only powers of ten have room for their numbers
 ROW, WIDTH, LEFT, RIGHT, TOP = 19.0, 760.0, 255.0, 20.0, 36.0
-LETTER = 6.2  # pixels, about
+LETTER, GAP = 6.0, 24.0  # pixels of a legend, about
 HEIGHT, PLOT_LEFT, PLOT_BOTTOM = 260.0, 62.0, 215.0
 
 
@@ -69,7 +71,7 @@ def rows_on_a_scale(
         axis = padded(min(0.0, *ends), max(0.0, *ends), LEFT, WIDTH - RIGHT)
         bottom_axis(sheet, axis, TOP - 6, bottom, unit)
         sheet.add(Line((axis.at(0), TOP - 6), (axis.at(0), bottom), INK, 1.2))
-    _legend(sheet, series, LEFT)
+    _legend(sheet, series, 12.0)
     for place, row in enumerate(rows):
         y = TOP + ROW * (place + 0.5)
         sheet.add(Label((LEFT - 10, y + 4), row.label, "end", 11))
@@ -108,20 +110,24 @@ def _draw(sheet: Sheet, axis: Axis, mark: Mark, y: float, *, log: bool) -> None:
 
 
 def _decades(sheet: Sheet, values: Sequence[float], bottom: float, unit: str) -> Axis:
-    """A scale of powers of ten, with a line at 1, 2 and 5 of each."""
+    """A scale of powers of ten, with a line at 1, 2 and 5 of each where there is room."""
     low, high = math.log10(min(values)), math.log10(max(values))
     axis = padded(low, high, LEFT, WIDTH - RIGHT)
     for power in range(math.floor(axis.low), math.ceil(axis.high) + 1):
-        for step in (1, 2, 5):
+        for step in (1, 2, 5) if high - low < FEW_DECADES else (1,):
             place = power + math.log10(step)
             if axis.low <= place <= axis.high:
                 x = axis.at(place)
                 sheet.add(Line((x, TOP - 6), (x, bottom), FAINT, 0.8))
-                sheet.add(Label((x, bottom + 13), f"{step * 10.0**power:g}", "middle", 10))
+                sheet.add(Label((x, bottom + 13), _round(step * 10.0**power), "middle", 10))
     sheet.add(Line((axis.start, bottom), (axis.end, bottom), INK))
     middle = (axis.start + axis.end) / 2
     sheet.add(Label((middle, bottom + 27), f"{unit} (each step is a factor)", "middle", 10.5))
     return axis
+
+
+def _round(value: float) -> str:
+    return spaced(round(value)) if value >= 1 else f"{value:g}"
 
 
 def _legend(sheet: Sheet, names: Sequence[str], x: float) -> None:
@@ -130,4 +136,4 @@ def _legend(sheet: Sheet, names: Sequence[str], x: float) -> None:
             continue
         colour, shape = style(place)
         sheet.add(Dots([(x, 14)], colour, shape, 7), Label((x + 9, 18), name, size=11))
-        x += 30 + LETTER * len(name)
+        x += GAP + LETTER * len(name)
