@@ -81,6 +81,8 @@ def survives(file: str, old: str, new: str) -> bool:
             cwd=HERE, capture_output=True, text=True, check=False,
             env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
         )  # fmt: skip
+        if done.returncode not in (0, 1):  # neither passed nor failed: nothing was tested
+            sys.exit(f"mutants: pytest: exit status {done.returncode}: {done.stderr[-500:]}")
         found = next((x for x in done.stdout.splitlines() if x.startswith("FAILED")), "")
         print(f"    {found[:96]}", flush=True)
         return done.returncode == 0
