@@ -8,7 +8,7 @@ PROFILE ?= quick
 ROUNDS  ?= 200
 SECONDS_EACH ?= 60
 PYTHON   = .venv/bin/python
-PROGRAMS = launcher/timens-run launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
+PROGRAMS = launcher/timens-run launcher/timens-oci launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -151,3 +151,9 @@ bench-stats: bootstrap-test .venv-bench/.locked ## Our statistics against statsm
 	.venv-bench/bin/python -m pip -q install --only-binary :all: -r $<
 	cp $< $@
 .PHONY: test-report mutants bench-stats
+
+RUNTIME ?= timens-oci
+engines: bootstrap-engines build ## Podman, containerd, Docker and the conformance suite in a Debian 13 tree (RUNTIME=crun)
+	$(PYTHON) -m pytest tests/engines --runtime $(RUNTIME) $(if $(filter timens-oci,$(RUNTIME)),--write-table)
+	cd tests/engines && ../../$(PYTHON) conformance.py $(RUNTIME) crun runc
+.PHONY: engines

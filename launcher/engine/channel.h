@@ -13,6 +13,9 @@
  *     |  <----------------- end of file |  the socket is close-on-exec: exec worked
  *
  * In place of READY or end of file the child may send FAILED with its struct err.
+ * A bundle has two notes more between MAPPED and READY where the engine wants hooks run before
+ * the root changes: MOUNTED from the child, HOOKED in answer.  And as its host side ends before
+ * the container starts, START comes a second time, over a connection to the container's socket.
  * A side that dies is seen as end of file too early, never as a hang.
  */
 #pragma once
@@ -22,6 +25,8 @@ struct err;
 enum note {
 	NOTE_END_OF_FILE = 0,
 	NOTE_MAPPED = 'M',
+	NOTE_MOUNTED = 'O',
+	NOTE_HOOKED = 'H',
 	NOTE_READY = 'R',
 	NOTE_START = 'S',
 	NOTE_FAILED = 'F',

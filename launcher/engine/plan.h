@@ -17,27 +17,29 @@
 #include "steps/cgroup.h"
 #include "steps/pasta.h"
 
+struct bundle_run;
 struct container_spec;
 struct err;
 struct step;
 
 struct container {
 	const struct container_spec *spec;
-	const struct step *at;  /* the row that runs now */
-	bool by_root;           /* whoever starts us may write to our own program */
-	int channel;            /* our end; see engine/channel.h */
-	int child_channel;      /* host side: the other end, until the clone */
-	pid_t pid;              /* host side only: the container process */
-	sigset_t caller_mask;   /* what the payload gets back */
-	int join[NS_COUNT];     /* namespaces to enter, opened before the clone, or -1 */
-	int root;               /* the new root; -1 until it is opened */
-	int terminal;           /* host side: our end, or -1; child: the payload's end, or -1 */
-	struct cgroup cgroup;   /* host side: empty where no limit is asked for */
-	struct pasta pasta;     /* host side */
-	struct console console; /* host side: moves bytes if there is a terminal */
-	bool wrote_pid_file;    /* host side: ours to remove */
-	int name_lock;          /* host side: holds the name of the container, or -1 */
-	int status;             /* host side: wait status of the container, once it has ended */
+	const struct step *at;     /* the row that runs now */
+	bool by_root;              /* whoever starts us may write to our own program */
+	int channel;               /* our end; see engine/channel.h */
+	int child_channel;         /* host side: the other end, until the clone */
+	pid_t pid;                 /* host side only: the container process */
+	sigset_t caller_mask;      /* what the payload gets back */
+	int join[NS_COUNT];        /* namespaces to enter, opened before the clone, or -1 */
+	int root;                  /* the new root; -1 until it is opened */
+	int terminal;              /* host side: our end, or -1; child: the payload's end, or -1 */
+	struct cgroup cgroup;      /* host side: empty where no limit is asked for */
+	struct pasta pasta;        /* host side */
+	struct console console;    /* host side: moves bytes if there is a terminal */
+	bool wrote_pid_file;       /* host side: ours to remove */
+	int name_lock;             /* host side: holds the name of the container, or -1 */
+	struct bundle_run *bundle; /* of an OCI bundle; else NULL */
+	int status;                /* host side: wait status of the container, once it has ended */
 	bool ended;
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "model/capability.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -67,4 +69,14 @@ int capability_parse(const char *name, uint64_t *ret_bits, struct err *e)
 			return 0;
 		}
 	return err_set(e, EINVAL, "'%s' is not a capability", name);
+}
+
+const char *capability_name(unsigned int number, char text[static CAPABILITY_TEXT])
+{
+	if (number >= sizeof names / sizeof *names)
+		return NULL;
+	snprintf(text, CAPABILITY_TEXT, "CAP_%s", names[number]);
+	for (char *c = text; *c != '\0'; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return text;
 }

@@ -15,3 +15,7 @@ struct err;
 /* Reads "CAP_SYS_TIME", "sys_time" or "ALL", in either case.
  * Returns 0, or -EINVAL with *e filled. */
 int capability_parse(const char *name, uint64_t *ret_bits, struct err *e);
+
+/* "CAP_SYS_TIME" for the number; NULL if there is no such capability. */
+enum { CAPABILITY_TEXT = 32 };
+const char *capability_name(unsigned int number, char text[static CAPABILITY_TEXT]);

@@ -13,6 +13,12 @@ static bool is_shifted(const struct clock_target *t)
 	return t->aim == CLOCK_READS || t->value.s != 0 || t->value.ns != 0;
 }
 
+/* Engines may name or fill a namespace that others have made. */
+static bool joins_for_bundle(const struct container_spec *spec, enum namespace_kind kind)
+{
+	return spec->bundle != NULL && spec->join[kind] != NULL;
+}
+
 static int check_namespaces(const struct container_spec *spec, struct err *e)
 {
 	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
@@ -29,7 +35,8 @@ static int check_namespaces(const struct container_spec *spec, struct err *e)
 		(void)err_set(e, EINVAL, "--boottime and --monotonic need a new time namespace");
 		return err_hint(e, "a time namespace that is shared or joined has clocks already");
 	}
-	if (spec->hostname != NULL && !creates(spec, CLONE_NEWUTS))
+	if (spec->hostname != NULL && !creates(spec, CLONE_NEWUTS) &&
+	    !joins_for_bundle(spec, NS_UTS))
 		return err_set(e, EINVAL, "--hostname needs a new uts namespace");
 	if (spec->hostname != NULL && strlen(spec->hostname) > 64)
 		return err_set(e, EINVAL, "--hostname has more than 64 characters");
@@ -38,7 +45,7 @@ static int check_namespaces(const struct container_spec *spec, struct err *e)
 
 static int check_root(const struct container_spec *spec, struct err *e)
 {
-	if (spec->root != NULL && !creates(spec, CLONE_NEWNS)) {
+	if (spec->root != NULL && !creates(spec, CLONE_NEWNS) && !joins_for_bundle(spec, NS_MNT)) {
 		(void)err_set(e, EINVAL, "a root filesystem needs a new mnt namespace");
 		return err_hint(e, "--only and --join mnt take no ROOTFS");
 	}

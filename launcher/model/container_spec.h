@@ -17,6 +17,7 @@
 #include "model/namespaces.h"
 #include "model/rlimit.h"
 
+struct bundle;
 struct seccomp_filter;
 struct journal;
 
@@ -82,6 +83,8 @@ struct container_spec {
 	struct rlimit_setting rlimits[RLIMITS_MAX];
 	size_t rlimit_count;
 	int oom_score_adj; /* or KEEP_OOM_SCORE */
+
+	const struct bundle *bundle; /* what only an OCI bundle can ask for; NULL: no bundle */
 
 	/* life */
 	bool init;     /* PID 1 is ours and reaps; else the payload is PID 1 */

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* oci_main.c - timens-oci: from the words of an engine to a command and its exit status */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "front/doc.h"
+#include "front/oci_commands.h"
+#include "front/self_copy.h"
+
+enum { EXIT_FAILED = 1, EXIT_EXEC_FAILED = 255 };
+
+static const struct oci_command {
+	const char *name, *words, *help;
+	int (*run)(struct oci_call *call, struct err *e);
+	bool makes_processes; /* inside, where our own program file must not be within reach */
+} commands[] = {
+	{ "create", "[--bundle DIR] ID", "make a container and wait for start", oci_create, true },
+	{ "start", "ID", "run the program of a made container", oci_start, false },
+	{ "state", "ID", "print the state as JSON", oci_state, false },
+	{ "kill", "[--all] ID [SIGNAL]", "send a signal, SIGTERM", oci_kill, false },
+	{ "delete", "[--force] ID", "remove what is left of a container", oci_delete, false },
+	{ "run", "[--bundle DIR] ID", "create, start, wait and delete", oci_run, true },
+	{ "exec", "[--process FILE] ID [ARG...]", "one more process inside", oci_exec, true },
+	{ "list", "[--format table|json] [--quiet]", "all containers of this root", oci_list,
+	  false },
+	{ "ps", "[--format table|json] ID", "the processes inside", oci_ps, false },
+	{ "pause", "ID", "freeze all processes", oci_pause, false },
+	{ "resume", "ID", "thaw them", oci_resume, false },
+	{ "update", "[--resources FILE|-] ID", "change limits", oci_update, false },
+	{ "events", "--stats ID", "print the use of resources as JSON", oci_events, false },
+	{ "features", "", "print what is supported as JSON", oci_features, false },
+	{ "spec", "[--bundle DIR]", "write a config.json to start from", oci_spec, false },
+};
+
+#define TEXT(word, member)                                                                         \
+	{                                                                                          \
+		word, NULL, offsetof(struct oci_call, member), KIND_TEXT                           \
+	}
+#define FLAG(word, member)                                                                         \
+	{                                                                                          \
+		word, NULL, offsetof(struct oci_call, member), KIND_FLAG                           \
+	}
+
+enum option_kind { KIND_TEXT, KIND_FLAG, KIND_ENV, KIND_CAP, KIND_IGNORED, KIND_IGNORED_FLAG };
+
+static const struct option_row {
+	const char *name;
+	const char *only; /* of this command; NULL: wherever it makes sense */
+	size_t member;
+	enum option_kind kind;
+} options[] = {
+	TEXT("root", root),
+	TEXT("log", log),
+	TEXT("log-format", log_format),
+	TEXT("cgroup-manager", cgroup_manager),
+	TEXT("offset", clocks.offset),
+	TEXT("boottime", clocks.boottime),
+	TEXT("monotonic", clocks.monotonic),
+	TEXT("uptime", clocks.uptime),
+	FLAG("debug", debug),
+	FLAG("rootless", rootless),
+	{ "user", "exec", offsetof(struct oci_call, user), KIND_TEXT },
+	TEXT("bundle", bundle),
+	TEXT("config", config),
+	TEXT("pid-file", pid_file),
+	TEXT("console-socket", console_socket),
+	TEXT("preserve-fds", preserve_fds),
+	TEXT("process", process),
+	TEXT("cwd", cwd),
+	TEXT("format", format),
+	TEXT("resources", resources),
+	TEXT("interval", interval),
+	TEXT("memory", memory),
+	TEXT("memory-swap", memory_swap),
+	TEXT("memory-reservation", memory_reservation),
+	TEXT("cpu-quota", cpu_quota),
+	TEXT("cpu-period", cpu_period),
+	TEXT("cpu-share", cpu_shares),
+	TEXT("cpu-shares", cpu_shares),
+	TEXT("cpuset-cpus", cpuset_cpus),
+	TEXT("cpuset-mems", cpuset_mems),
+	TEXT("pids-limit", pids_limit),
+	FLAG("force", force),
+	FLAG("all", all),
+	FLAG("detach", detach),
+	FLAG("keep", keep),
+	FLAG("tty", tty),
+	FLAG("quiet", quiet),
+	FLAG("no-new-privs", no_new_privs),
+	FLAG("stats", stats),
+	{ "env", NULL, 0, KIND_ENV },
+	{ "cap", NULL, 0, KIND_CAP },
+	{ "no-new-keyring", NULL, 0, KIND_IGNORED_FLAG }, /* we make none */
+};
+
+static const struct {
+	char letter;
+	const char *name;
+} letters[] = {
+	{ 'b', "bundle" }, { 'f', "force" },   { 'a', "all" },       { 'd', "detach" },
+	{ 't', "tty" },    { 'p', "process" }, { 'e', "env" },       { 'u', "user" },
+	{ 'q', "quiet" },  { 'c', "cap" },     { 'r', "resources" },
+};
+
+static int note(const struct option_row *o, char *value, struct oci_call *call, struct err *e)
+{
+	char *member = (char *)call + o->member;
+
+	if (o->kind == KIND_ENV && call->env_count < ENV_MAX)
+		call->env[call->env_count++] = value;
+	else if (o->kind == KIND_CAP && call->cap_count < ENV_MAX)
+		call->caps[call->cap_count++] = value;
+	else if (o->kind == KIND_TEXT)
+		*(const char **)(void *)member = value;
+	else if (o->kind == KIND_FLAG && (value == NULL || strcmp(value, "true") == 0))
+		*(bool *)member = true;
+	else if (o->kind == KIND_ENV || o->kind == KIND_CAP)
+		return err_set(e, E2BIG, "more than %d --%s", ENV_MAX, o->name);
+	return 0;
+}
+
+/* One option and its value; *at is moved to the last word used. */
+static int read_option(char ***at, struct oci_call *call, struct err *e)
+{
+	char *word = **at, *value = strchr(word, '='), letter[2] = "";
+	const char *name = word + 1 + (word[1] == '-');
+	size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
+
+	if (word[1] != '-' && length == 1) {
+		letter[0] = word[1];
+		for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+			if (letters[i].letter == letter[0])
+				name = letters[i].name;
+		length = strlen(name);
+	}
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		const struct option_row *o = &options[i];
+		bool flag = o->kind == KIND_FLAG || o->kind == KIND_IGNORED_FLAG;
+
+		if (strlen(o->name) != length || memcmp(o->name, name, length) != 0)
+			continue;
+		if (value != NULL)
+			value++;
+		else if (!flag)
+			value = *++*at;
+		if (!flag && value == NULL)
+			return err_set(e, EINVAL, "--%s needs a value", o->name);
+		return note(o, value, call, e);
+	}
+	return err_set(e, EINVAL, "option '%s' is not supported", word);
+}
+
+static const struct oci_command *find_command(const char *word)
+{
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (strcmp(commands[i].name, word) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static void print_help(void)
+{
+	puts("usage: timens-oci [OPTIONS] COMMAND [OPTIONS] [ID] [ARG...]\n"
+	     "An OCI runtime that gives containers clocks of their own; for engines.\n");
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		printf("  %-9s%-34s%s\n", commands[i].name, commands[i].words, commands[i].help);
+	puts("\nfor all: --root DIR  --log FILE  --log-format text|json\n"
+	     "         --cgroup-manager cgroupfs|disabled\n"
+	     "clocks:  --offset D  --boottime D  --monotonic D  --uptime D|near:NAME-D|random\n"
+	     "         (below linux.timeOffsets and the annotations run.timens.* in rank)\n"
+	     "All else is in timens-oci(1).");
+}
+
+/* Reads all words.  Returns the command, NULL when --help or --version was served or on error. */
+static const struct oci_command *read_words(char **argv, struct oci_call *call, struct err *e)
+{
+	const struct oci_command *command = NULL;
+	bool only_words = false;
+
+	for (; *argv != NULL; argv++) {
+		char *word = *argv;
+
+		if (only_words || word[0] != '-' || word[1] == '\0') {
+			if (command == NULL) {
+				command = find_command(word);
+				if (command == NULL) {
+					(void)err_set(e, ENOTSUP, "command '%s' is not supported",
+						      word);
+					return NULL;
+				}
+				continue;
+			}
+			call->words[call->word_count++] = word;
+			/* What follows the id belongs to the program. */
+			only_words |= command->run == oci_exec;
+			continue;
+		}
+		if (strcmp(word, "--") == 0) {
+			only_words = true;
+			continue;
+		}
+		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+			print_help();
+			exit(0);
+		}
+		if (strcmp(word, "--version") == 0 || strcmp(word, "-v") == 0) {
+			puts("timens-oci version " VERSION "\nspec: 1.2.0");
+			exit(0);
+		}
+		if (read_option(&argv, call, e) < 0)
+			return NULL;
+	}
+	if (command == NULL)
+		(void)err_set(e, EINVAL, "no command; see timens-oci --help");
+	return command;
+}
+
+/* Engines search the texts of errors for the system's own words and draw conclusions on the
+ * program that they wanted to run: only errors that are about it may have them. */
+static const char *cause_of(const struct err *e)
+{
+	if (strcmp(e->step, "program") != 0 && strcmp(e->step, "exec") != 0) {
+		if (e->code == ENOENT)
+			return "it is not there";
+		if (e->code == EACCES)
+			return "no access";
+		if (e->code == EPERM)
+			return "not allowed here";
+	}
+	return strerror(e->code);
+}
+
+static void log_failure(const struct oci_call *call, const char *line)
+{
+	autoclose int fd = open(call->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	bool as_json = call->log_format != NULL && strcmp(call->log_format, "json") == 0;
+	struct timespec now = { 0 };
+	struct tm parts;
+	char stamp[32];
+	struct json *o;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail */
+	(void)gmtime_r(&now.tv_sec, &parts);
+	(void)strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &parts);
+	if (fd < 0)
+		return; /* it is on standard error as well */
+	if (!as_json) {
+		(void)dprintf(fd, "time=\"%s\" level=error msg=\"%s\"\n", stamp, line);
+		return;
+	}
+	o = doc_new_object();
+	doc_set_text(o, "level", "error");
+	doc_set_text(o, "msg", line);
+	doc_set_text(o, "time", stamp);
+	autofree char *text = doc_format(o, 0);
+	if (text != NULL)
+		(void)dprintf(fd, "%s", text);
+}
+
+static int fail(const struct oci_call *call, const struct oci_command *command, const struct err *e)
+{
+	char line[sizeof *e + 64];
+
+	snprintf(line, sizeof line, "%s: %s: %s",
+		 e->step[0] != '\0' ? e->step
+		 : command != NULL  ? command->name
+				    : "command line",
+		 e->text, cause_of(e));
+	if (call->log != NULL)
+		log_failure(call, line);
+	fprintf(stderr, "timens-oci: %s\n", line);
+	if (e->hint[0] != '\0')
+		fprintf(stderr, "hint: %s\n", e->hint);
+	return command != NULL && command->run == oci_exec ? EXIT_EXEC_FAILED : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	static struct oci_call call; /* large, and reachable to the end */
+	const struct oci_command *command;
+	struct err e = { 0 };
+	int r = 0;
+
+	call.words = calloc((size_t)argc + 1, sizeof *call.words);
+	if (call.words == NULL || argc < 1 || getauxval(AT_SECURE) != 0) {
+		(void)err_set(&e, EPERM, "this program must not be setuid or have capabilities");
+		return fail(&call, NULL, &e);
+	}
+	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would take the status of children from us */
+	command = read_words(argv + 1, &call, &e);
+	if (command != NULL && command->makes_processes)
+		r = self_copy_enter(argv, &e);
+	if (command == NULL || r < 0)
+		return fail(&call, command, &e);
+	r = command->run(&call, &e);
+	return r < 0 ? fail(&call, command, &e) : r;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* oci_process.c - "process" of config.json: what is executed, and as whom */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "front/doc.h"
+#include "front/oci_config.h"
+#include "front/seccomp_profile.h"
+#include "model/capability.h"
+
+static const struct {
+	const char *name;
+	int resource;
+} rlimit_names[] = {
+	{ "RLIMIT_AS", RLIMIT_AS },
+	{ "RLIMIT_CORE", RLIMIT_CORE },
+	{ "RLIMIT_CPU", RLIMIT_CPU },
+	{ "RLIMIT_DATA", RLIMIT_DATA },
+	{ "RLIMIT_FSIZE", RLIMIT_FSIZE },
+	{ "RLIMIT_LOCKS", RLIMIT_LOCKS },
+	{ "RLIMIT_MEMLOCK", RLIMIT_MEMLOCK },
+	{ "RLIMIT_MSGQUEUE", RLIMIT_MSGQUEUE },
+	{ "RLIMIT_NICE", RLIMIT_NICE },
+	{ "RLIMIT_NOFILE", RLIMIT_NOFILE },
+	{ "RLIMIT_NPROC", RLIMIT_NPROC },
+	{ "RLIMIT_RSS", RLIMIT_RSS },
+	{ "RLIMIT_RTPRIO", RLIMIT_RTPRIO },
+	{ "RLIMIT_RTTIME", RLIMIT_RTTIME },
+	{ "RLIMIT_SIGPENDING", RLIMIT_SIGPENDING },
+	{ "RLIMIT_STACK", RLIMIT_STACK },
+};
+
+/* Unlimited is 2^64-1, which engines also write as -1: both are seen as -1 here. */
+static int read_rlimit(const struct json *in, struct container_spec *s, struct err *e)
+{
+	const char *type = NULL;
+	int64_t soft = 0, hard = 0;
+
+	if (doc_text(in, "type", &type, e) < 0 ||
+	    doc_integer(in, "soft", INT64_MIN, INT64_MAX, &soft, e) < 0 ||
+	    doc_integer(in, "hard", INT64_MIN, INT64_MAX, &hard, e) < 0)
+		return -e->code;
+	for (size_t i = 0; type != NULL && i < sizeof rlimit_names / sizeof *rlimit_names; i++) {
+		if (strcmp(type, rlimit_names[i].name) != 0)
+			continue;
+		for (size_t k = 0; k < s->rlimit_count; k++)
+			if (s->rlimits[k].resource == rlimit_names[i].resource)
+				return err_set(e, EINVAL, "%s is listed twice", type);
+		s->rlimits[s->rlimit_count++] =
+			(struct rlimit_setting){ rlimit_names[i].resource,
+						 { (rlim_t)soft, (rlim_t)hard } };
+		return 0;
+	}
+	return err_set(e, EINVAL, "rlimit type '%s' is not known", type != NULL ? type : "(none)");
+}
+
+static int read_rlimits(const struct json *process, struct container_spec *s, struct err *e)
+{
+	const struct json *list;
+	size_t count;
+	int r = doc_array(process, "rlimits", &list, &count, e);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = read_rlimit(doc_at(list, i), s, e);
+	return r;
+}
+
+static int read_user(const struct json *process, struct oci_config *c, struct err *e)
+{
+	struct container_spec *s = &c->spec;
+	const struct json *user, *groups;
+	int64_t uid = 0, gid = 0, mask = -1;
+	size_t count;
+
+	if (doc_object(process, "user", &user, e) < 0 ||
+	    doc_integer(user, "uid", 0, UINT32_MAX - 1, &uid, e) < 0 ||
+	    doc_integer(user, "gid", 0, UINT32_MAX - 1, &gid, e) < 0 ||
+	    doc_integer(user, "umask", 0, 0777, &mask, e) < 0 ||
+	    doc_array(user, "additionalGids", &groups, &count, e) < 0)
+		return -e->code;
+	if (count > GROUPS_MAX)
+		return err_set(e, ENOTSUP, "more than %d additionalGids", GROUPS_MAX);
+	for (s->group_count = 0; s->group_count < count; s->group_count++) {
+		struct json *one = doc_new_object();
+		int64_t id = -1;
+		int r;
+
+		doc_set(one, "additionalGids", doc_keep(doc_at(groups, s->group_count)));
+		r = doc_integer(one, "additionalGids", 0, UINT32_MAX - 1, &id, e);
+		if (r < 0 || id < 0)
+			return r < 0 ? r : err_set(e, EINVAL, "an empty entry in additionalGids");
+		s->group_list[s->group_count] = (uint32_t)id;
+	}
+	s->set_ids = true;
+	s->uid = (uint32_t)uid;
+	s->gid = (uint32_t)gid;
+	c->bundle.has_umask = mask >= 0;
+	c->bundle.umask = (mode_t)mask & 0777;
+	return 0;
+}
+
+static int read_capability_set(const struct json *sets, const char *key, uint64_t *ret,
+			       struct err *e)
+{
+	char **names = NULL;
+	int r = doc_texts(sets, key, &names, e);
+
+	*ret = 0;
+	for (char **n = names; r == 0 && n != NULL && *n != NULL; n++) {
+		uint64_t bits;
+
+		r = strncmp(*n, "CAP_", 4) != 0
+			    ? err_set(e, EINVAL, "'%s' in '%s' is no capability", *n, key)
+			    : capability_parse(*n, &bits, e);
+		*ret |= r == 0 ? bits : 0;
+	}
+	free(names);
+	return r;
+}
+
+static int read_capabilities(const struct json *process, struct oci_config *c, struct err *e)
+{
+	struct capability_sets *s = &c->bundle.capabilities;
+	const struct json *sets;
+
+	if (doc_object(process, "capabilities", &sets, e) < 0)
+		return -e->code;
+	c->bundle.has_capabilities = sets != NULL;
+	if (sets == NULL)
+		return 0;
+	if (read_capability_set(sets, "bounding", &s->bounding, e) < 0 ||
+	    read_capability_set(sets, "effective", &s->effective, e) < 0 ||
+	    read_capability_set(sets, "permitted", &s->permitted, e) < 0 ||
+	    read_capability_set(sets, "inheritable", &s->inheritable, e) < 0)
+		return -e->code;
+	return read_capability_set(sets, "ambient", &s->ambient, e);
+}
+
+static int read_io_priority(const struct json *process, struct oci_config *c, struct err *e)
+{
+	static const char *const classes[] = { "IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT",
+					       "IOPRIO_CLASS_BE", "IOPRIO_CLASS_IDLE" };
+	const struct json *p;
+	const char *name = NULL;
+	int64_t level = 0;
+
+	if (doc_object(process, "ioPriority", &p, e) < 0 || doc_text(p, "class", &name, e) < 0 ||
+	    doc_integer(p, "priority", 0, 7, &level, e) < 0)
+		return -e->code;
+	if (p == NULL)
+		return 0;
+	for (int i = 0; name != NULL && i < 4; i++)
+		if (strcmp(name, classes[i]) == 0) {
+			c->bundle.io_priority = i << 13 | (int)level; /* IOPRIO_PRIO_VALUE() */
+			return 0;
+		}
+	return err_set(e, EINVAL, "'ioPriority.class' is not known");
+}
+
+static int refuse_unsupported(const struct json *process, struct err *e)
+{
+	static const char *const labels[] = { "apparmorProfile", "selinuxLabel" };
+	static const char *const members[] = { "scheduler", "execCPUAffinity" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *text = "";
+
+		if (doc_text(process, labels[i], &text, e) < 0)
+			return -e->code;
+		/* "unconfined" is what there is without a profile. */
+		if (*text != '\0' && strcmp(text, "unconfined") != 0)
+			return err_set(e, ENOTSUP, "'process.%s' is not supported", labels[i]);
+		if (doc_get(process, members[i]) != NULL)
+			return err_set(e, ENOTSUP, "'process.%s' is not supported", members[i]);
+	}
+	return 0;
+}
+
+static int read_terminal(const struct json *process, struct oci_config *c, struct err *e)
+{
+	const struct json *size;
+	int64_t rows = 0, columns = 0;
+
+	if (doc_flag(process, "terminal", &c->spec.terminal, e) < 0 ||
+	    doc_object(process, "consoleSize", &size, e) < 0 ||
+	    doc_integer(size, "height", 0, UINT16_MAX, &rows, e) < 0 ||
+	    doc_integer(size, "width", 0, UINT16_MAX, &columns, e) < 0)
+		return -e->code;
+	c->bundle.terminal_rows = (unsigned short)rows;
+	c->bundle.terminal_columns = (unsigned short)columns;
+	return 0;
+}
+
+int oci_process_read(const struct json *process, struct oci_config *c, struct err *e)
+{
+	struct container_spec *s = &c->spec;
+	int64_t score = KEEP_OOM_SCORE;
+
+	if (refuse_unsupported(process, e) < 0 || doc_texts(process, "args", &s->argv, e) < 0 ||
+	    doc_texts(process, "env", &s->env, e) < 0 ||
+	    doc_text(process, "cwd", &s->workdir, e) < 0 ||
+	    doc_flag(process, "noNewPrivileges", &s->no_new_privs, e) < 0 ||
+	    doc_integer(process, "oomScoreAdj", -1000, 1000, &score, e) < 0 ||
+	    read_terminal(process, c, e) < 0 || read_user(process, c, e) < 0 ||
+	    read_capabilities(process, c, e) < 0 || read_rlimits(process, s, e) < 0 ||
+	    read_io_priority(process, c, e) < 0)
+		return -e->code;
+	if (s->argv == NULL || s->argv[0] == NULL)
+		return err_set(e, EINVAL, "'process.args' is missing or empty");
+	if (s->workdir == NULL || s->workdir[0] != '/')
+		return err_set(e, EINVAL, "'process.cwd' is missing or not absolute");
+	if (s->env == NULL)
+		s->env = calloc(1, sizeof *s->env);
+	if (s->env == NULL)
+		return err_set(e, ENOMEM, "cannot keep 'process.env'");
+	s->oom_score_adj = (int)score;
+	return 0;
+}
+
+int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct err *e)
+{
+	const struct json *profile;
+	struct profile_facts facts = { .capabilities = c->bundle.capabilities.bounding };
+	char *text;
+	int r = doc_object(linux_part, "seccomp", &profile, e);
+
+	if (r < 0 || profile == NULL)
+		return r;
+	if (doc_get(profile, "listenerPath") != NULL)
+		return err_set(e, ENOTSUP, "'linux.seccomp.listenerPath' is not supported");
+	text = doc_format(profile, 0);
+	if (text == NULL)
+		return err_set(e, ENOMEM, "cannot keep 'linux.seccomp'");
+	r = seccomp_profile_compile(text, strlen(text), &facts, &c->filter, e);
+	free(text);
+	if (r == 0)
+		c->spec.filter = &c->filter;
+	return r;
+}

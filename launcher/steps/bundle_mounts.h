@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* bundle_mounts.h - the mounts of a bundle, with all words of the OCI specification
+ *
+ * Targets are opened beneath the root and kept open while something is mounted on them: no
+ * symlink and no race in an image can lead a mount out of it.
+ *
+ * Source: mount(2), open_tree(2), move_mount(2), mount_setattr(2), openat2(2).
+ * Layer:  steps; includes base/ and model/ only; called from engine/bundle_*.c only.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bundle;
+struct err;
+
+/* A cgroup tree as the container shall see it. */
+struct cgroup_view {
+	bool unified;
+	bool own; /* in a new cgroup namespace: a mount of its own shows the right part */
+	const char *controllers; /* v1 */
+	const char *name;        /* of the folder in /sys/fs/cgroup */
+	const char *dir;         /* outside */
+};
+
+/* Host: opens the sources that the child could not open, or not as a peer of the host's mounts:
+ * those shared with the host, and with a new user namespace all.  ret_trees has one place for
+ * each mount, -1: left to the child. */
+int bundle_mounts_open(const struct bundle *bundle, bool all, int *ret_trees, struct err *e);
+
+/* Child: mounts all in their order; those of type cgroup get what `views` says. */
+int bundle_mounts_make(int root, const struct bundle *bundle, const int *trees,
+		       const struct cgroup_view *views, size_t view_count, struct err *e);
+
+/* Covers the masked paths and makes others read-only; those that are not there are skipped. */
+int bundle_mounts_protect(int root, const struct bundle *bundle, struct err *e);
