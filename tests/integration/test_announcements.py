@@ -45,6 +45,27 @@ def test_info_names_process_namespaces_and_offsets(run_as_user, rootfs):
     child.communicate()
 
 
+def test_who_reads_the_info_to_its_end_may_then_open_the_gate(run, rootfs):
+    gate, opener = os.pipe()
+    reader, writer = os.pipe()
+    options = ["--info-fd", writer, "--sync-fd", gate]
+    child = run.start(*options, rootfs, "echo", "through", pass_fds=[writer, gate])
+    os.close(writer)
+    os.close(gate)
+    with os.fdopen(reader) as pipe:
+        assert json.loads(pipe.read())["pid"] > 0
+    os.close(opener)
+
+    assert child.communicate(timeout=10) == ("through\n", "")
+
+
+def test_info_on_standard_output_comes_before_what_the_command_says(run, rootfs):
+    info, said = run("--info-fd", 1, rootfs, "echo", "said").stdout.splitlines()
+
+    assert json.loads(info)["pid"] > 0
+    assert said == "said"
+
+
 def test_the_pid_file_holds_the_process_and_goes_with_it(run, rootfs, tmp_path):
     file = tmp_path / "pid"
     child = run.start("--pid-file", file, rootfs, "sleep", "60")
