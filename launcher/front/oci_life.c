@@ -20,7 +20,7 @@
 #include "front/oci_commands.h"
 #include "front/state.h"
 
-enum { END_TRIES = 1000, END_PAUSE_NS = 10 * 1000 * 1000 }; /* 10 s */
+enum { END_TRIES = 10000, END_PAUSE_NS = 1000 * 1000 }; /* 10 s */
 
 static int open_container(struct oci_call *call, bool lock, struct state *s, struct err *e)
 {

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-enum { WAIT_TRIES = 1000, WAIT_PAUSE_NS = 10 * 1000 * 1000 }; /* 10 s */
+enum { WAIT_TRIES = 10000, WAIT_PAUSE_NS = 1000 * 1000 }; /* 10 s */
 
 static void pause_a_moment(void)
 {
