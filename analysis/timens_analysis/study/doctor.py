@@ -170,7 +170,10 @@ def virtualisation() -> Finding:
     if name is None:
         return Finding("virtualisation", "good", "none")
     return Finding(
-        "virtualisation", "note", f"guest of {name}", "recorded: say so with every number"
+        "virtualisation",
+        "note",
+        f"guest of {name}" if name != "unnamed" else "a guest",
+        "recorded: say so with every number",
     )
 
 

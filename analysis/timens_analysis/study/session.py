@@ -21,6 +21,8 @@ from timens_analysis.study.proof import sha256
 from timens_analysis.study.runner import Progress, measure, proven, zygotes
 
 TOOL_VERSION = "0.1.0"
+# Without SCHED_FIFO every change of turn may wait for whoever has the CPU.
+LONGER_TURNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def new_folder(profile: str) -> Path:
     raise UserError("results", name, "a hundred runs started in the same second")
 
 
-def design_study(wish: Wish, say: Callable[[str], None]) -> Study:
+def design_study(wish: Wish, how: scheduling.Scheduling, say: Callable[[str], None]) -> Study:
     """From the wish to all that decides what is measured."""
     profile = PROFILES[wish.profile]
     rootfs = (wish.rootfs or programs.default_rootfs(wish.rootfs_from)).absolute()
@@ -79,7 +81,7 @@ def design_study(wish: Wish, say: Callable[[str], None]) -> Study:
         blocks=wish.blocks or profile.blocks,
         replicates=wish.replicates,
         sleepers=sleep_workers(profile, len(arms)),
-        batches_per_turn=profile.batches_per_turn,
+        batches_per_turn=profile.batches_per_turn * (1 if how.fifo else LONGER_TURNS),
         places=places,
         ns_per_tick=calibration["ns_per_tick"],
         clock_source_of_ticks=calibration["clock_source_of_ticks"],
@@ -109,8 +111,8 @@ def start(wish: Wish, listen: Listeners) -> Path:
     folder = wish.output or new_folder(wish.profile)
     lock = _take_folder(folder)
     try:
-        study = design_study(wish, listen.say)
         how = scheduling.choose(wish.cpu, want_fifo=wish.fifo)
+        study = design_study(wish, how, listen.say)
         findings = doctor.examine()
         about = host.describe()
         with zygotes(study, how) as slots:
