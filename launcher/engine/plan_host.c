@@ -105,8 +105,8 @@ static _Noreturn void be_the_child(struct container *c, struct err *e)
 {
 	close(take_fd(&c->channel)); /* or we would never see the host die */
 	c->channel = take_fd(&c->child_channel);
-	if (c->spec->info_fd >
-	    STDERR_FILENO) /* or its reader would not see the end before the start */
+	/* Or its reader would not see the end before the start. */
+	if (c->spec->info_fd > STDERR_FILENO)
 		close(c->spec->info_fd);
 	c->at = NULL;
 	(void)plan_run(&child_plan, c, e); /* returns only when it failed */
