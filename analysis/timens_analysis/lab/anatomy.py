@@ -15,6 +15,7 @@ from timens_analysis.lab.data import Data
 from timens_analysis.lab.plots import Mark, MarkedRow, rows_on_a_scale
 from timens_analysis.model import Metric, Problem, Run
 from timens_analysis.paper.published import table_iv
+from timens_analysis.paper.reproduce import OUR_NAME
 from timens_analysis.report.document import (
     Block,
     Cell,
@@ -266,7 +267,7 @@ def _paper(metrics: Mapping[str, Metric]) -> Table:
     """Container against baseline, as the paper's Table IV has it and as it is here."""
     rows = []
     for printed in table_iv():
-        metric = metrics.get(printed.name)
+        metric = metrics.get(OUR_NAME.get(printed.name, printed.name))
         if metric is None:
             continue
         means = {level.name: level.mean.value for level in printed.levels}

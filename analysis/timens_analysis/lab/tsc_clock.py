@@ -204,7 +204,7 @@ def _dangers(data: Data) -> list[tuple[str, str]]:
     available = data.host["clocksource"]["available"]
     trusted = "trusts" if "tsc" in available else "does not trust"
     guest = data.host["hypervisor"]
-    where = f"This is a guest of {guest}" if guest else "This is no guest"
+    where = f"This is a guest (hypervisor: {guest})" if guest else "This is not a guest"
     return [
         (
             "Counters that do not agree",
