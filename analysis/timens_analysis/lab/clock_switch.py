@@ -3,6 +3,7 @@
 
     timens-study                         guard, in a session of its own
       |  fork  --------------------------> |  deaf to Ctrl-C and SIGTERM
+      |  <-------------------- one byte    |  ready: before it, nothing is switched
       |  writes current_clocksource        |  waits on a pipe
       |  ends, or is killed: end of file -> |  writes the first source back, exits
 
@@ -94,17 +95,23 @@ def switching(folder: Path = CLOCKSOURCE_FOLDER) -> Iterator[Callable[[str], Non
     if before is None:
         raise UserError("lab", str(folder / CURRENT), "cannot be read")
     read_end, write_end = os.pipe()  # close-on-exec: no program started from here keeps it open
+    ready, tell_ready = os.pipe()
     guard = os.fork()
     if guard == 0:
         os.close(write_end)
-        _guard(read_end, before, folder)
+        _guard(read_end, tell_ready, before, folder)
     os.close(read_end)
+    os.close(tell_ready)
     try:
+        # A signal to our whole group may have ended a guard that was not deaf yet.
+        if os.read(ready, 1) == b"":
+            raise UserError("lab", f"clock source {before}", "the guard has ended; not switched")
         yield lambda name: choose(name, folder)
     finally:
+        os.close(ready)
         os.close(write_end)
         _, status = os.waitpid(guard, 0)
-        if status != 0:
+        if status != 0 and read(folder / CURRENT) != before:
             raise UserError(
                 "lab",
                 f"clock source {before}",
@@ -113,12 +120,13 @@ def switching(folder: Path = CLOCKSOURCE_FOLDER) -> Iterator[Callable[[str], Non
             )
 
 
-def _guard(read_end: int, before: str, folder: Path) -> NoReturn:
+def _guard(read_end: int, tell_ready: int, before: str, folder: Path) -> NoReturn:
     status = 1
     try:
         os.setsid()
         for number in DEAF_TO:
             signal.signal(number, signal.SIG_IGN)
+        os.write(tell_ready, b"r")
         os.read(read_end, 1)
         choose(before, folder)
         status = 0
