@@ -7,6 +7,7 @@ processes, mounts and control groups are a failure of that test.
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import uuid
@@ -22,6 +23,10 @@ from kit import (
     as_user,
     as_user_with_ranges,
 )
+
+# A caller in the background ignores these, and a shell inside could then not trap them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 FEW_APPLETS = (
     "cat",

@@ -57,7 +57,7 @@ class Runner:
     uid: int = field(default_factory=os.geteuid)
     program: Path = PROGRAM
     marker: str = field(default_factory=lambda: f"TIMENS_TEST_MARK={uuid.uuid4()}")
-    pids: list[int] = field(default_factory=list)
+    children: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, *args: object, **options: object) -> subprocess.Popen[str]:
         """Starts it; stdout and stderr apart, as text."""
@@ -73,7 +73,7 @@ class Runner:
             **{**defaults, **options},  # type: ignore[call-overload]
             env=environment,
         )
-        self.pids.append(child.pid)
+        self.children.append(child)
         return child
 
     def __call__(
@@ -111,8 +111,8 @@ class Runner:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
         groups = [
             f"cgroup {group}"
-            for pid in self.pids
-            for group in control_groups(f"timens-run-{pid}-*")
+            for child in self.children
+            for group in control_groups(f"timens-run-{child.pid}-*")
         ]
         held = [m for m in mounts for f in folders if f" {f}" in m]
         return self.processes() + held + groups
@@ -122,4 +122,6 @@ class Runner:
         end = time.monotonic() + GONE_WITHIN_S
         while (left := self.leftovers(*folders)) and time.monotonic() < end:
             time.sleep(0.02)
+        for child in self.children:
+            child.kill()  # a test that failed may have left it running; it takes the rest along
         assert left == []

@@ -15,6 +15,7 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 HOUR_S = 3600
 UPTIME_STEP_S = 0.01  # /proc/uptime is cut to hundredths
+MMDEBSTRAP = ["mmdebstrap", "-q", "--variant=minbase", "--include=ca-certificates"]
 ENTER = """
 set -e
 mount -t proc proc "$1/proc"
@@ -37,8 +38,7 @@ def inside(tree: Path, script: str) -> subprocess.CompletedProcess[str]:
 def tree(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param) / "tree"
     subprocess.run(
-        ["mmdebstrap", "-q", "--variant=minbase", "--include=ca-certificates", request.param]
-        + [folder],
+        [*MMDEBSTRAP, request.param, folder],
         check=True,
     )
     # A site may have its own certificate authority in front of the package registries.
