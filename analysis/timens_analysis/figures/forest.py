@@ -24,10 +24,10 @@ from timens_analysis.figures.sheet import (
 )
 from timens_analysis.results import MetricResult, PairResult
 from timens_analysis.stats.describe import Interval
-from timens_analysis.text import Scale
+from timens_analysis.text import MINUS, Scale
 
 ROW, GAP = 13.0, 9.0
-LEFT, RIGHT, TOP = 205.0, 20.0, 34.0
+LEFT, RIGHT, TOP = 262.0, 20.0, 34.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def overview(results: Sequence[MetricResult], margin_percent: float) -> Sheet | 
         return None
     rows = sum(len(bars) * ROW + GAP for _, bars in groups)
     bottom = TOP + rows
-    width = 760.0
+    width = 820.0
     sheet = Sheet(
         "Effects in percent of the baseline",
         "For every metric, the relative difference of each level to the baseline with its"
@@ -56,7 +56,9 @@ def overview(results: Sequence[MetricResult], margin_percent: float) -> Sheet | 
         width,
         bottom + 40,
     )
-    shown = [bar.interval for _, bars in groups for bar in bars]
+    # A positive control has to move, and by far the most: it would flatten all the others.
+    controls = {r.metric.name for r in results if r.metric.control == "positive"}
+    shown = [bar.interval for name, bars in groups for bar in bars if name not in controls]
     shown.append(Interval(-margin_percent, 0.0, margin_percent))
     axis = _shared_axis(shown, LEFT, width - RIGHT)
     low, high = axis.at(-margin_percent), axis.at(margin_percent)
@@ -152,19 +154,32 @@ def _shared_axis(intervals: Sequence[Interval], start: float, end: float) -> Axi
 
 
 def _draw(sheet: Sheet, axis: Axis, bar: Bar, y: float) -> None:
-    low, high = bar.interval.low, bar.interval.high
+    estimate, low, high = bar.interval.estimate, bar.interval.low, bar.interval.high
+    if not axis.low <= estimate <= axis.high:
+        _point_outside(sheet, axis, bar, y)
+        return
     sheet.add(Line((axis.at(low), y), (axis.at(high), y), bar.colour, 2))
-    for limit, cut, direction in (
-        (low, low < axis.low, 1),
-        (high, high > axis.high, -1),
-    ):
+    for limit, cut, direction in ((low, low < axis.low, 1), (high, high > axis.high, -1)):
         x = axis.at(limit)
         if cut:  # goes on beyond the axis: an arrow in place of a stop
-            sheet.add(Line((x, y), (x + 5 * direction, y - 4), bar.colour, 2))
-            sheet.add(Line((x, y), (x + 5 * direction, y + 4), bar.colour, 2))
+            _arrow(sheet, x, y, direction, bar.colour)
         else:
             sheet.add(Line((x, y - 3.5), (x, y + 3.5), bar.colour, 1.5))
-    sheet.add(Dots([(axis.at(bar.interval.estimate), y)], bar.colour, bar.shape, 7))
+    sheet.add(Dots([(axis.at(estimate), y)], bar.colour, bar.shape, 7))
+
+
+def _arrow(sheet: Sheet, x: float, y: float, inwards: int, colour: str) -> None:
+    for slope in (-4, 4):
+        sheet.add(Line((x, y), (x + 5 * inwards, y + slope), colour, 2))
+
+
+def _point_outside(sheet: Sheet, axis: Axis, bar: Bar, y: float) -> None:
+    """All of it lies beyond the axis: an arrow, and the number in words."""
+    x = axis.at(bar.interval.estimate)
+    inwards, anchor = (-1, "end") if bar.interval.estimate > axis.high else (1, "start")
+    told = f"{bar.interval.estimate:+.0f}".replace("-", MINUS)
+    _arrow(sheet, x, y, inwards, bar.colour)
+    sheet.add(Label((x + 10 * inwards, y + 4), told, anchor, 10, bar.colour))
 
 
 def _legend(sheet: Sheet, groups: Sequence[tuple[str, Sequence[Bar]]]) -> None:
