@@ -27,6 +27,8 @@ def test_bad_input_is_refused_by_its_exact_reason(run, rootfs, refusal):
     if os.geteuid() != 0 and "subuid" in refusal.text:
         pytest.skip("the number of the user differs")
     (rootfs / "etc/env").write_text("=oops\n", encoding="utf-8")
+    if not (rootfs / "etc/up").is_symlink():
+        (rootfs / "etc/up").symlink_to("..")
     before = sorted(rootfs.iterdir())
     result = run(*refusal.words.replace("{root}", str(rootfs)).split())
 
@@ -62,6 +64,23 @@ def test_every_refusal_of_bad_input_in_the_sources_is_in_the_table():
         if text not in others and not any(re.search(pattern, t) for t in texts):
             missing.append(f"{file}: {text}")
     assert not missing, "\n".join(missing)
+
+
+@pytest.mark.parametrize("place", ["proc", "sys", "dev"])
+@pytest.mark.parametrize("goal", ["/", "../../..", "tmp/.."])
+def test_an_image_whose_own_places_are_its_root_is_refused_and_kept(run, make_rootfs, place, goal):
+    root = make_rootfs()
+    (root / place).rmdir()
+    (root / place).symlink_to(goal)
+    before = sorted(root.rglob("*"))
+    result = run(root, "true")
+
+    assert result.stderr == (
+        f"timens-run: mounts: mount target '/{place}' is the root itself: Invalid argument\n"
+        "hint: a symbolic link leads there: put a folder in its place\n"
+    )
+    assert result.returncode == 125
+    assert sorted(root.rglob("*")) == before
 
 
 @pytest.mark.parametrize(
