@@ -130,6 +130,8 @@ static int note_join(struct request *q, char *value, struct err *e)
 		(void)err_set(e, EINVAL, "'%s' is not NS=PATH", value);
 		return err_hint(e, "for example time=/proc/1234/ns/time");
 	}
+	if (value[length + 1] == '\0')
+		return err_set(e, EINVAL, "the path of '%s' must not be empty", value);
 	q->spec.join[k] = value + length + 1;
 	return 0;
 }

@@ -27,6 +27,17 @@ static const struct option_row *find_option(const char *word, size_t length)
 	return NULL;
 }
 
+/* Unset variables of a script make empty paths, and those would mean the working directory. */
+static bool takes_path(const struct option_row *o)
+{
+	static const char *const paths[] = { "FILE", "DIR", "PATH", "SRC", "DST" };
+
+	for (size_t i = 0; o->argument != NULL && i < sizeof paths / sizeof *paths; i++)
+		if (strncmp(o->argument, paths[i], strlen(paths[i])) == 0)
+			return true;
+	return false;
+}
+
 /* One option and its value.  *at is the word; it is moved to the last word used. */
 static int note_option(struct request *q, char ***at, struct err *e)
 {
@@ -47,6 +58,8 @@ static int note_option(struct request *q, char ***at, struct err *e)
 		value = *++*at;
 	if (o->argument != NULL && value == NULL)
 		return err_set(e, EINVAL, "--%s needs %s", o->name, o->argument);
+	if (takes_path(o) && *value == '\0')
+		return err_set(e, EINVAL, "--%s must not be empty", o->name);
 	if (o->note == NULL && value != NULL)
 		*(char **)((char *)q + o->field) = value;
 	else if (o->note == NULL)
@@ -137,6 +150,21 @@ static int open_root(struct request *q, struct err *e)
 	return 0;
 }
 
+/* A kept overlay in its own image would be a part of what it covers.  "/" has no outside. */
+static int check_overlay_dir(const struct container_spec *s, struct err *e)
+{
+	char path[PATH_MAX];
+	size_t length = s->root != NULL ? strlen(s->root) : 0;
+
+	if (length == 0 || s->overlay_dir == NULL || realpath(s->overlay_dir, path) == NULL)
+		return 0; /* the step says what is wrong with it */
+	if (strncmp(path, s->root, length) != 0 ||
+	    (path[length] != '\0' && (path[length] != '/' || length == 1)))
+		return 0;
+	(void)err_set(e, EINVAL, "--overlay-dir %.100s is in the root filesystem", path);
+	return err_hint(e, "give a folder beside it");
+}
+
 static void add_default_mounts(struct container_spec *s)
 {
 	struct mount defaults[MOUNT_DEFAULTS_MAX];
@@ -187,6 +215,8 @@ int request_finish(struct request *q, struct err *e)
 
 	if (r == 0)
 		r = open_root(q, e);
+	if (r == 0)
+		r = check_overlay_dir(s, e);
 	if (r == 0)
 		r = choose_command(q, e);
 	if (r == 0)

@@ -268,12 +268,37 @@ REFUSALS = [
     Refusal(
         "--workdir /nowhere {root} true", "working directory", "cannot enter '/nowhere'", ABSENT
     ),
+    *(
+        Refusal(f"--{name}= {{root}} true", "command line", f"--{name} must not be empty")
+        for name in (
+            "timeline overlay-dir bind ro-bind tmpfs workdir env-file seccomp pid-file".split()
+        )
+    ),
+    Refusal("--join time= {root} true", "--join", "the path of 'time=' must not be empty"),
+    Refusal(
+        "--overlay-dir {root} {root} true",
+        "command line",
+        "--overlay-dir {root} is in the root filesystem",
+        hint="give a folder beside it",
+    ),
+    Refusal(
+        "--overlay-dir {root}/etc/../tmp {root} true",
+        "command line",
+        "--overlay-dir {root}/tmp is in the root filesystem",
+        hint="give a folder beside it",
+    ),
     Refusal("--overlay-dir /nowhere {root} true", "overlay", "cannot open /nowhere", ABSENT),
     Refusal(
         "--tmpfs /etc/passwd {root} true",
         "mounts",
         "cannot enter /etc/passwd",
         "Not a directory",
+    ),
+    Refusal(
+        "--tmpfs /etc/up {root} true",
+        "mounts",
+        "mount target '/etc/up' is the root itself",
+        hint="a symbolic link leads there: put a folder in its place",
     ),
     Refusal(
         "--tmpfs /tmp:size=much {root} true",

@@ -71,8 +71,8 @@ def test_changes_to_an_overlay_folder_are_kept_beside_the_image(run_as_anyone, m
 
 
 def test_an_overlay_folder_with_a_colon_and_a_comma_is_only_a_folder(run, make_rootfs):
-    root = make_rootfs()
-    kept = root / "tmp/a:b,c=d"
+    root, other = make_rootfs(), make_rootfs()
+    kept = other / "tmp/a:b,c=d"
     kept.mkdir()
 
     assert lines(run("--overlay-dir", kept, root, "touch", "/new")) == []
