@@ -9,7 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "front/request.h"
+
+enum { ENV_FILE_MAX = 1024 * 1024 };
 
 /* Adds NAME=VALUE, or puts it in place of the entry that has the name. */
 static int set(char ***list, size_t *count, char *entry, struct err *e)
@@ -44,31 +47,47 @@ static int set_or_pass(char ***list, size_t *count, char *entry, struct err *e)
 	return 0;
 }
 
-/* Lines NAME=VALUE or NAME; empty ones and those that start with '#' are skipped. */
-static int set_from_file(char ***list, size_t *count, const char *path, struct err *e)
+/* May be a pipe, as of <(...): how much there is shows when it was read. */
+static int read_file(const char *path, char *text, struct err *e)
 {
 	FILE *file = fopen(path, "re");
-	autofree char *line = NULL;
-	size_t capacity = 0;
-	int r = 0;
+	size_t length;
+	int failed;
 
 	if (file == NULL)
 		return err_set(e, errno, "cannot open --env-file %s", path);
-	while (r == 0 && getline(&line, &capacity, file) > 0) {
+	length = fread(text, 1, ENV_FILE_MAX + 1, file);
+	failed = ferror(file) ? errno : 0;
+	(void)fclose(file); /* was only read */
+	if (failed != 0)
+		return err_set(e, failed, "cannot read --env-file %s", path);
+	if (length > ENV_FILE_MAX)
+		return err_set(e, EINVAL, "--env-file %s has more than 1 MiB", path);
+	if (memchr(text, '\0', length) != NULL)
+		return err_set(e, EINVAL, "--env-file %s is not text", path);
+	text[length] = '\0';
+	return 0;
+}
+
+/* Lines NAME=VALUE or NAME; empty ones and those that start with '#' are skipped. */
+static int set_from_file(char ***list, size_t *count, const char *path, struct err *e)
+{
+	autofree char *text = malloc(ENV_FILE_MAX + 1);
+	char *rest = text, *line;
+	int r = text != NULL ? read_file(path, text, e)
+			     : err_set(e, ENOMEM, "cannot keep the environment");
+
+	while (r == 0 && (line = text_next_field(&rest, '\n')) != NULL) {
 		char *entry;
 
-		line[strcspn(line, "\n")] = '\0';
 		if (*line == '\0' || *line == '#')
 			continue;
-		if (*line == '=') {
-			r = err_set(e, EINVAL, "--env-file %s: '%s' has no name", path, line);
-			break;
-		}
+		if (*line == '=')
+			return err_set(e, EINVAL, "--env-file %s: '%s' has no name", path, line);
 		entry = strdup(line); /* lives as long as the process, like argv */
 		r = entry != NULL ? set_or_pass(list, count, entry, e)
 				  : err_set(e, ENOMEM, "cannot keep the environment");
 	}
-	(void)fclose(file); /* was only read */
 	return r;
 }
 

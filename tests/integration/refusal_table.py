@@ -4,10 +4,11 @@
 from pathlib import Path
 from typing import NamedTuple
 
-INVALID, RANGE, ABSENT = (
+INVALID, RANGE, ABSENT, DIRECTORY = (
     "Invalid argument",
     "Numerical result out of range",
     "No such file or directory",
+    "Is a directory",
 )
 
 
@@ -110,6 +111,19 @@ REFUSALS = [
     Refusal("--env =x {root} true", "--env", "'=x' has no name"),
     Refusal(
         "--env-file /nowhere {root} true", "command line", "cannot open --env-file /nowhere", ABSENT
+    ),
+    Refusal(
+        "--env-file /etc {root} true", "command line", "cannot read --env-file /etc", DIRECTORY
+    ),
+    Refusal(
+        "--env-file /dev/zero {root} true",
+        "command line",
+        "--env-file /dev/zero has more than 1 MiB",
+    ),
+    Refusal(
+        "--env-file /proc/self/cmdline {root} true",
+        "command line",
+        "--env-file /proc/self/cmdline is not text",
     ),
     Refusal(
         "--env-file {root}/etc/env {root} true",

@@ -114,6 +114,14 @@ def test_environment_is_the_callers_with_changes_in_order(run, rootfs, tmp_path)
     assert found == {**caller, "FROM_FILE": "a b=c", "TWICE": "last"}
 
 
+def test_an_environment_file_may_be_a_pipe(run, rootfs):
+    result = run(
+        "--clear-env", "--env-file", "/dev/stdin", rootfs, "/bin/env", input="A=b\nLAST=c"
+    )
+
+    assert output(result) == "A=b\nLAST=c\n"
+
+
 def test_a_cleared_environment_holds_only_what_is_given(run, rootfs):
     result = run("--env", "PATH", "--env=A=b", "--clear-env", rootfs, "env", env={"PATH": "/bin"})
 
