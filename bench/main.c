@@ -5,10 +5,12 @@
  * It knows nothing of namespaces: timens-run puts it into one, and so what measures does not change
  * with what is measured.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
+#include "problem.h"
 
 static const struct {
 	const char *name;
@@ -56,7 +58,7 @@ static int help(FILE *out)
 	return out == stdout ? 0 : EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
@@ -75,4 +77,16 @@ int main(int argc, char **argv)
 			return commands[i].run(argc - 1, argv + 1);
 	fprintf(stderr, "timens-bench: '%s' is not a command\nhint: timens-bench --help\n", word);
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct problem p;
+	int status = run(argc, argv);
+
+	if (status != 0 || (fflush(stdout) == 0 && !ferror(stdout)))
+		return status;
+	(void)problem_set(&p, errno != 0 ? errno : EIO, NULL, "cannot write to standard output");
+	problem_print(&p);
+	return 1;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "engine/host_check.h"
 #include "engine/plan.h"
 #include "engine/run.h"
@@ -57,6 +58,29 @@ static void open_standard_streams(void)
 		close(fd);
 }
 
+/* Is it about us, or about what would be done, in place of a container? */
+static bool asks_for_words(const struct request *q)
+{
+	return q->answer != NULL || q->check || q->help || q->version || q->explain;
+}
+
+static int print_answer(const struct request *q)
+{
+	if (q->answer != NULL)
+		return q->answer();
+	if (q->check)
+		return check_host(q->json);
+	if (q->help) {
+		request_print_help();
+	} else if (q->version) {
+		puts("timens-run " VERSION);
+	} else {
+		plan_explain(&host_plan, "host", &q->spec);
+		plan_explain(&child_plan, "child", &q->spec);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct request q; /* large, and reachable to the end */
@@ -70,22 +94,9 @@ int main(int argc, char **argv)
 	open_standard_streams();
 	if (prepare(&q, argv + 1, &e) < 0)
 		return print_failure(&e);
-	if (q.answer != NULL)
-		return q.answer();
-	if (q.check)
-		return check_host(q.json);
-	if (q.help) {
-		request_print_help();
-		return 0;
-	}
-	if (q.version) {
-		puts("timens-run " VERSION);
-		return 0;
-	}
-	if (q.explain) {
-		plan_explain(&host_plan, "host", &q.spec);
-		plan_explain(&child_plan, "child", &q.spec);
-		return 0;
+	if (asks_for_words(&q)) {
+		status = print_answer(&q);
+		return output_finish(&e) < 0 ? print_failure(&e) : status;
 	}
 	if (container_run(&q.spec, &status, &e) < 0)
 		return print_failure(&e);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "clocks/find.h"
 #include "clocks/show.h"
@@ -31,14 +32,13 @@ static int print_failure(const struct err *e)
 	return EXIT_FAILED;
 }
 
-static int print_help(void)
+static void print_help(void)
 {
 	puts("usage: timens-clocks [--pid P | --container NAME] [--json] [--watch | --verify]\n"
 	     "       timens-clocks [--json] timeline FILE\n"
 	     "Shows every clock on the host and inside a container, and proves that all that "
 	     "reads\n"
 	     "or waits for a clock agrees.  All else is in timens-clocks(1).");
-	return 0;
 }
 
 static void print_reading(const char *name, struct clock_offset reading)
@@ -158,11 +158,13 @@ int main(int argc, char **argv)
 
 	if (r < 0)
 		return print_failure(&e);
-	if (w.help)
-		return print_help();
-	if (optind + 2 == argc && strcmp(argv[optind], "timeline") == 0) {
+	if (w.help) {
+		print_help();
+	} else if (optind + 2 == argc && strcmp(argv[optind], "timeline") == 0) {
 		r = show_timeline(argv[optind + 1], w.json, &e);
 		(void)snprintf(e.step, sizeof e.step, "timeline");
+	} else if (optind + 1 == argc && strcmp(argv[optind], "timeline") == 0) {
+		r = err_set(&e, EINVAL, "timeline needs FILE");
 	} else if (optind < argc) {
 		r = err_set(&e, EINVAL, "'%s' is not a command", argv[optind]);
 		(void)err_hint(&e, "timens-clocks --help shows what there is");
@@ -171,7 +173,7 @@ int main(int argc, char **argv)
 	} else {
 		r = w.watch ? watch(&w, &e) : clocks_show(w.pid, w.json, &e);
 	}
-	if (r < 0)
+	if (r < 0 || output_finish(&e) < 0)
 		return print_failure(&e);
 	return r > 0 ? EXIT_DISAGREES : 0;
 }

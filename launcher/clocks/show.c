@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "base/file.h"
 #include "engine/visit.h"
 #include "model/clock_offset.h"
@@ -165,6 +166,5 @@ int clocks_show(pid_t pid, bool json, struct err *e)
 		print_json(before, &inside, after);
 	else
 		print_table(before, &inside);
-	(void)fflush(stdout);
-	return 0;
+	return output_finish(e);
 }

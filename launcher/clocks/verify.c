@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "clocks/probes.h"
 #include "clocks/show.h"
 #include "engine/visit.h"
@@ -183,7 +184,9 @@ int clocks_verify(pid_t pid, bool json, struct err *e)
 			return r;
 		count[f.verdict]++;
 		print_finding(&probes[i], &f, json, i == 0);
-		(void)fflush(stdout);
+		r = output_finish(e);
+		if (r < 0)
+			return r;
 	}
 	if (json)
 		printf("], \"disagree\": %d}\n", count[DISAGREES]);

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "front/doc.h"
 #include "front/oci_commands.h"
 #include "front/self_copy.h"
@@ -210,11 +211,15 @@ static const struct oci_command *read_words(char **argv, struct oci_call *call, 
 		}
 		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
 			print_help();
-			exit(0);
+			if (output_finish(e) == 0)
+				exit(0);
+			return NULL;
 		}
 		if (strcmp(word, "--version") == 0 || strcmp(word, "-v") == 0) {
 			puts("timens-oci version " VERSION "\nspec: 1.2.0");
-			exit(0);
+			if (output_finish(e) == 0)
+				exit(0);
+			return NULL;
 		}
 		if (read_option(&argv, call, e) < 0)
 			return NULL;
@@ -302,5 +307,7 @@ int main(int argc, char **argv)
 	if (command == NULL || r < 0)
 		return fail(&call, command, &e);
 	r = command->run(&call, &e);
+	if (r >= 0 && output_finish(&e) < 0)
+		r = -e.code;
 	return r < 0 ? fail(&call, command, &e) : r;
 }

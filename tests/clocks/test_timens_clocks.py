@@ -143,7 +143,7 @@ def test_who_may_not_look_is_told_who_may(run_as_user):
         (["--pid", "12x"], "--pid '12x' is not a process id: Invalid argument"),
         (["--watch", "--verify"], "--watch and --verify exclude each other: Invalid argument"),
         (["--frobnicate"], "'--frobnicate' is unknown or lacks its value: Invalid argument"),
-        (["timeline"], "'timeline' is not a command: Invalid argument"),
+        (["timeline"], "timeline needs FILE: Invalid argument"),
         (["timeline", "/no/t"], "timeline: cannot open /no/t: No such file or directory"),
     ],
 )

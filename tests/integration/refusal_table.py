@@ -285,7 +285,17 @@ REFUSALS = [
     *(
         Refusal(f"--{name}= {{root}} true", "command line", f"--{name} must not be empty")
         for name in (
-            "timeline overlay-dir bind ro-bind tmpfs workdir env-file seccomp pid-file".split()
+            [
+                "timeline",
+                "overlay-dir",
+                "bind",
+                "ro-bind",
+                "tmpfs",
+                "workdir",
+                "env-file",
+                "seccomp",
+                "pid-file",
+            ]
         )
     ),
     Refusal("--join time= {root} true", "--join", "the path of 'time=' must not be empty"),

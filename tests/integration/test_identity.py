@@ -115,9 +115,7 @@ def test_environment_is_the_callers_with_changes_in_order(run, rootfs, tmp_path)
 
 
 def test_an_environment_file_may_be_a_pipe(run, rootfs):
-    result = run(
-        "--clear-env", "--env-file", "/dev/stdin", rootfs, "/bin/env", input="A=b\nLAST=c"
-    )
+    result = run("--clear-env", "--env-file", "/dev/stdin", rootfs, "/bin/env", input="A=b\nLAST=c")
 
     assert output(result) == "A=b\nLAST=c\n"
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* output.h - what was printed has arrived, or we say that it has not */
+#pragma once
+
+struct err;
+
+/* Writes out what standard output holds back.  Returns 0, or -errno with *e if any was lost. */
+int output_finish(struct err *e);
