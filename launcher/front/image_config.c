@@ -2,9 +2,11 @@
 #include "front/image_config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -73,19 +75,34 @@ static int take(struct request *q, const json_t *config, const char *path, struc
 	return r < 0 ? r : text(config, "User", path, &q->user, e);
 }
 
+/* A pipe in its place would make us wait for ever.  Returns the fd or -errno. */
+static int open_config(const char *path, struct err *e)
+{
+	autoclose int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat file;
+
+	if (fd < 0) {
+		(void)err_set(e, EINVAL, "no COMMAND");
+		return err_hint(e, "give one, or keep the image's configuration as %s", path);
+	}
+	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))
+		return err_set(e, EINVAL, "%s is not a regular file", path);
+	return take_fd(&fd);
+}
+
 int image_config_apply(struct request *q, struct err *e)
 {
 	autofree char *path = NULL;
 	json_error_t problem;
 	json_t *image; /* kept: the spec borrows its strings */
+	autoclose int fd = -1;
 
 	if (asprintf(&path, "%s.config.json", q->spec.root) < 0)
 		return err_set(e, ENOMEM, "cannot look for a command");
-	image = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
-	if (image == NULL && json_error_code(&problem) == json_error_cannot_open_file) {
-		(void)err_set(e, EINVAL, "no COMMAND");
-		return err_hint(e, "give one, or keep the image's configuration as %s", path);
-	}
+	fd = open_config(path, e);
+	if (fd < 0)
+		return fd;
+	image = json_loadfd(fd, JSON_REJECT_DUPLICATES, &problem);
 	if (image == NULL)
 		return err_set(e, EINVAL, "%s: line %d: %s", path, problem.line, problem.text);
 	if (!json_is_object(json_object_get(image, "config")))

@@ -2,6 +2,7 @@
 """Without a command the image says what runs.  Source: OCI image specification, config.md."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -79,4 +80,17 @@ def test_without_command_and_configuration_the_file_is_named(run, rootfs):
     assert result.stderr == (
         "timens-run: command line: no COMMAND: Invalid argument\n"
         f"hint: give one, or keep the image's configuration as {rootfs}.config.json\n"
+    )
+
+
+def test_a_pipe_in_place_of_the_configuration_is_refused_at_once(run, image):
+    root = image({})
+    file = Path(f"{root}.config.json")
+    file.unlink()
+    os.mkfifo(file)
+    result = run(root, timeout_s=5)
+
+    assert (result.returncode, result.stderr) == (
+        125,
+        f"timens-run: command line: {file} is not a regular file: Invalid argument\n",
     )
