@@ -94,12 +94,12 @@ static int check_identity(const struct container_spec *spec, struct err *e)
 
 int spec_check(const struct container_spec *spec, struct err *e)
 {
-	int r = check_namespaces(spec, e);
+	int r = check_life(spec, e); /* first: a name is a hostname as well */
 
 	if (r == 0)
-		r = check_root(spec, e);
+		r = check_namespaces(spec, e);
 	if (r == 0)
-		r = check_life(spec, e);
+		r = check_root(spec, e);
 	if (r == 0)
 		r = check_identity(spec, e);
 	return r;

@@ -152,6 +152,15 @@ static const char *parse_lines(const char *at, struct timeline_entry *entry)
 	return NULL;
 }
 
+/* For a message: bytes of a file that may be anything must not command a terminal. */
+static const char *printable(char *text)
+{
+	for (char *c = text; c != NULL && *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return text;
+}
+
 int timeline_parse(const char *text, size_t length, struct timeline_entry *ret_entry, struct err *e)
 {
 	struct timeline_entry entry = { 0 };
@@ -169,7 +178,7 @@ int timeline_parse(const char *text, size_t length, struct timeline_entry *ret_e
 	copy[length] = '\0';
 	if (strncmp(copy, MAGIC VERSION "\n", strlen(MAGIC VERSION "\n")) != 0)
 		return err_set(e, EINVAL, "its format '%.20s' is not the format this program knows",
-			       strtok(copy + strlen(MAGIC), "\n"));
+			       printable(strtok(copy + strlen(MAGIC), "\n")));
 
 	sum = strstr(copy, "\ncrc32 ");
 	if (!sum)

@@ -40,8 +40,13 @@ int announce_pid_file(const char *path, pid_t pid, struct err *e)
 {
 	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
-	if (fd < 0)
-		return err_set(e, errno, "cannot make %s", path);
+	if (fd < 0) {
+		(void)err_set(e, errno, "cannot make %s", path);
+		if (e->code == EEXIST)
+			return err_hint(e, "a launcher that was killed leaves it: remove it if "
+					   "nothing runs");
+		return -e->code;
+	}
 	if (dprintf(fd, "%d\n", pid) < 0)
 		return err_set(e, errno, "cannot write %s", path);
 	return 0;

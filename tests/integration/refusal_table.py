@@ -278,6 +278,11 @@ REFUSALS = [
         "command line",
         "--name 'a/b' is empty, longer than 64, or has a /",
     ),
+    Refusal(
+        f"--name {LONG_NAME} {{root}} true",
+        "command line",
+        f"--name '{LONG_NAME}' is empty, longer than 64, or has a /",
+    ),
     Refusal("--bind /nowhere:/x {root} true", "mounts", "cannot open /nowhere", ABSENT),
     Refusal(
         "--workdir /nowhere {root} true", "working directory", "cannot enter '/nowhere'", ABSENT

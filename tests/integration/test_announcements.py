@@ -82,7 +82,10 @@ def test_a_pid_file_that_exists_is_neither_written_nor_removed(run, rootfs, tmp_
     file.write_text("precious")
     result = run("--pid-file", file, rootfs, "true")
 
-    assert result.stderr == f"timens-run: announce: cannot make {file}: File exists\n"
+    assert result.stderr == (
+        f"timens-run: announce: cannot make {file}: File exists\n"
+        "hint: a launcher that was killed leaves it: remove it if nothing runs\n"
+    )
     assert file.read_text() == "precious"
 
 

@@ -304,6 +304,8 @@ static void each_refusal_says_why(void)
 
 	refuses("", 0, "the file is empty, not a timeline");
 	refuses("hello\n", 6, "not a timeline: it does not begin with 'timens-timeline '");
+	refuses("timens-timeline \033[2J\xff\n", 22,
+		"its format '?[2J?' is not the format this program knows");
 	refuses("timens-timeline 2\n", 18, "its format '2' is not the format this program knows");
 	refuses("timens-timeline 1\n\0", 19, "damaged: it is longer than a timeline, or not text");
 	refuses("timens-timeline 1\n", 18, "damaged: the line 'crc32' is missing");
