@@ -71,8 +71,7 @@ def add_design_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rootfs-from",
         choices=("debian", "busybox"),
-        default="debian",
-        help="what to make one from when there is none yet [debian]",
+        help="what to make one from when there is none yet [debian]; with --rootfs, make it there",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 

@@ -66,7 +66,9 @@ def choose(rows: Sequence[Mapping[str, Any]], words: str, profile: Profile) -> t
     names = _wanted(rows, words)
     for name in names:
         if name not in by_name:
-            raise UserError("--metrics", name, "no such metric here", hint="see: timens-bench list")
+            raise UserError(
+                "--metrics", name or "''", "no such metric here", hint="see: timens-bench list"
+            )
     return tuple(
         Metric(name, row["route"], row["kind"], row["control"], *_counts(row, profile))
         for name, row in by_name.items()

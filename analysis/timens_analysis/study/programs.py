@@ -48,6 +48,17 @@ def default_rootfs(source: str) -> Path:
     return Path(cache) / "timens-run" / f"rootfs-{source}"
 
 
+def must_be_rootfs(rootfs: Path) -> None:
+    """Refuses a folder that the user named and that is none: a slip must not make one there."""
+    if not (rootfs / "usr").is_dir():
+        raise UserError(
+            "rootfs",
+            str(rootfs),
+            "no root filesystem: no usr in it" if rootfs.exists() else "no such folder",
+            hint=f"leave out --rootfs, or make it: timens-rootfs create {rootfs}",
+        )
+
+
 def prepare_rootfs(rootfs: Path, source: str, say: Callable[[str], None]) -> None:
     """Makes the root filesystem unless it is there, and puts today's timens-bench into it."""
     if not (rootfs / "usr").is_dir():

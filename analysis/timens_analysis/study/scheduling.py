@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from timens_analysis.errors import UserError
+
 FIFO_PRIORITY = 50
 COLLECTOR_PRIORITY = 1
 
@@ -68,5 +70,10 @@ def choose(cpu: int | None, *, want_fifo: bool = True) -> Scheduling:
     allowed = sorted(os.sched_getaffinity(0))
     if cpu is None:
         cpu = allowed[-1]
+    if cpu not in allowed:
+        usable = ", ".join(map(str, allowed))
+        raise UserError(
+            "scheduling", f"CPU {cpu}", "not one that we may use", hint=f"choose from {usable}"
+        )
     why_not = _fifo_refused() if want_fifo else "switched off by --no-fifo"
     return Scheduling(cpu, why_not is None, why_not)

@@ -16,11 +16,12 @@ from timens_analysis.study import arms as arms_of_study
 from timens_analysis.study import doctor, header, host, metrics, programs, scheduling
 from timens_analysis.study.header import ENVIRONMENT, RECORDS, Study
 from timens_analysis.study.journal import FolderLock
-from timens_analysis.study.plan import PROFILES, Design, sleep_workers
+from timens_analysis.study.plan import PROFILES, Design, Metric, sleep_workers
 from timens_analysis.study.proof import sha256
 from timens_analysis.study.runner import Progress, measure, proven, zygotes
 
 TOOL_VERSION = "0.1.0"
+ROOTFS_SOURCE = "debian"
 # Without SCHED_FIFO every change of turn may wait for whoever has the CPU.
 LONGER_TURNS = 5
 
@@ -36,7 +37,7 @@ class Wish:
     metrics: str
     output: Path | None
     rootfs: Path | None
-    rootfs_from: str
+    rootfs_from: str | None
     seed: int | None
     blocks: int | None
     replicates: int
@@ -63,21 +64,32 @@ def new_folder(profile: str) -> Path:
     raise UserError("results", name, "a hundred runs started in the same second")
 
 
-def design_study(wish: Wish, how: scheduling.Scheduling, say: Callable[[str], None]) -> Study:
+def _choose_metrics(wish: Wish) -> tuple[Metric, ...]:
+    """Asked before anything is made: a wrong name must not cost the time to make a root."""
+    rows = metrics.ask_bench(programs.find("timens-bench"), "list", "--json")
+    return metrics.choose(rows, wish.metrics, PROFILES[wish.profile])
+
+
+def design_study(
+    wish: Wish,
+    measured: tuple[Metric, ...],
+    how: scheduling.Scheduling,
+    say: Callable[[str], None],
+) -> Study:
     """From the wish to all that decides what is measured."""
     profile = PROFILES[wish.profile]
-    rootfs = (wish.rootfs or programs.default_rootfs(wish.rootfs_from)).absolute()
+    source = wish.rootfs_from or ROOTFS_SOURCE
+    rootfs = (wish.rootfs or programs.default_rootfs(source)).absolute()
     places = arms_of_study.Places(programs.find("timens-run"), rootfs, os.geteuid() == 0)
     arms = arms_of_study.choose(wish.arms, wish.owns, places)
-    programs.prepare_rootfs(rootfs, wish.rootfs_from, say)
+    programs.prepare_rootfs(rootfs, source, say)
     calibration = metrics.ask_bench(places.bench, "calibrate")
-    rows = metrics.ask_bench(places.bench, "list", "--json")
     return Study(
         profile=profile.name,
         design=wish.design,
         seed=secrets.randbits(32) if wish.seed is None else wish.seed,
         arms=arms,
-        metrics=metrics.choose(rows, wish.metrics, profile),
+        metrics=measured,
         blocks=wish.blocks or profile.blocks,
         replicates=wish.replicates,
         sleepers=sleep_workers(profile, len(arms)),
@@ -109,10 +121,13 @@ def _take_folder(folder: Path) -> FolderLock:
 def start(wish: Wish, listen: Listeners) -> Path:
     """A new run, from nothing to all its records; returns its folder."""
     folder = wish.output or new_folder(wish.profile)
+    how = scheduling.choose(wish.cpu, want_fifo=wish.fifo)
+    measured = _choose_metrics(wish)
+    if wish.rootfs is not None and wish.rootfs_from is None:
+        programs.must_be_rootfs(wish.rootfs)
     lock = _take_folder(folder)
     try:
-        how = scheduling.choose(wish.cpu, want_fifo=wish.fifo)
-        study = design_study(wish, how, listen.say)
+        study = design_study(wish, measured, how, listen.say)
         findings = doctor.examine()
         about = host.describe()
         with zygotes(study, how) as slots:
