@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError("test", str(path), error.strerror or str(error)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(
             "test", str(path), f"not JSON: {error}", hint="a file of CSV is named .csv"
         ) from error
@@ -63,17 +64,29 @@ def _from_samples(path: Path, content: Mapping[str, Any]) -> Metric:
     if not isinstance(samples, dict) or not all(isinstance(v, list) for v in samples.values()):
         raise UserError("test", str(path), "'samples' must hold a list of numbers for each level")
     names = content.get("levels", list(samples))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UserError("test", str(path), "'levels' must be a list of names")
     levels = tuple(
-        Level(name, _values(path, f"samples: {name}", samples.get(name, []))) for name in names
+        Level(name, _values(path, f"samples: {name}", samples.get(name, []), _number))
+        for name in names
     )
     return Metric(str(content.get("id", path.stem)), levels, unit=str(content.get("unit", "ns")))
 
 
-def _values(path: Path, where: str, raw: Sequence[Any]) -> Values:
+def _values(
+    path: Path, where: str, raw: Sequence[Any], read: Callable[[Any], float] = float
+) -> Values:
     try:
-        return np.array([np.nan if x is None else float(x) for x in raw], dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        return np.array([np.nan if x is None else read(x) for x in raw], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise UserError("test", f"{path}: {where}", f"not a number: {error}") from error
+
+
+def _number(value: Any) -> float:
+    """A number of JSON: not true, which Python takes for 1, and not "1"."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(json.dumps(value))
+    return float(value)
 
 
 def _metrics(table: Table) -> list[Metric]:
@@ -94,7 +107,7 @@ def _benchmarks(path: Path) -> dict[str, list[float]]:
         for reader in (_pyperf, _hyperfine, _google):
             try:
                 found = reader(content)
-            except (KeyError, TypeError, ValueError) as error:
+            except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
                 raise UserError("test", str(path), f"damaged: {error!r}") from error
             if found:
                 return found
@@ -117,7 +130,7 @@ def _pyperf(content: Mapping[str, Any]) -> dict[str, list[float]]:
         for run in benchmark["runs"]:
             name = metadata.get("name", run.get("metadata", {}).get("name", f"benchmark{number}"))
             if run.get("values"):  # a calibration run has none
-                value = float(np.median(run["values"])) * NS["s"]
+                value = float(np.median([_number(v) for v in run["values"]])) * NS["s"]
                 found.setdefault(str(name), []).append(value)
     return found
 
@@ -125,7 +138,7 @@ def _pyperf(content: Mapping[str, Any]) -> dict[str, list[float]]:
 def _hyperfine(content: Mapping[str, Any]) -> dict[str, list[float]]:
     """Each command's times; hyperfine stores seconds, one run per process."""
     return {
-        str(result["command"]): [float(t) * NS["s"] for t in result["times"]]
+        str(result["command"]): [_number(t) * NS["s"] for t in result["times"]]
         for result in content.get("results", [])
     }
 
@@ -136,7 +149,7 @@ def _google(content: Mapping[str, Any]) -> dict[str, list[float]]:
     for row in content.get("benchmarks", []):
         if row.get("run_type", "iteration") == "iteration" and "real_time" in row:
             name = str(row.get("run_name", row["name"]))
-            value = float(row["real_time"]) * NS[row.get("time_unit", "ns")]
+            value = _number(row["real_time"]) * NS[row.get("time_unit", "ns")]
             found.setdefault(name, []).append(value)
     return found
 
@@ -149,11 +162,15 @@ def _from_csv(path: Path) -> list[Metric]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             dialect = "excel-tab" if path.suffix.lower() == ".tsv" else "excel"
-            rows = list(csv.DictReader(file, dialect=dialect))
+            reader = csv.DictReader(file, dialect=dialect)
+            twice = [name for name, n in Counter(reader.fieldnames).items() if name and n > 1]
+            rows = list(reader)
     except OSError as error:
         raise UserError("test", str(path), error.strerror or str(error)) from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise UserError("test", str(path), f"not CSV: {error}") from error
+    if twice:
+        raise UserError("test", str(path), f"column {twice[0]} is there more than once")
     if not rows:
         raise UserError("test", str(path), "no rows below a header line")
     header = [name for name in rows[0] if name is not None]

@@ -21,6 +21,12 @@ from timens_analysis.model import Conduct, Integers, Level, Metric, Problem, Run
 RECORDS = "records.jsonl"
 ENVIRONMENT = "environment.json"
 NO_SYSTEM_CALL = ("rdtscp", "rdtsc", "empty_loop")
+RECORD_KEYS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("metric", "arm"), str),
+    **dict.fromkeys(("seq", "block", "attempt", "batch", "total_ticks"), int),
+    "batch_ticks": (dict, list),
+    "flags": list,
+}
 PACKED = "int64le+zlib+base64"
 
 Record = Mapping[str, Any]
@@ -37,6 +43,13 @@ def load_run(folder: Path, blocks: range | None = None) -> Run:
     records, cut_off = read_records(folder / RECORDS)
     if blocks is not None:
         records = [record for record in records if record["block"] in blocks]
+    elif not records:
+        raise UserError(
+            "run",
+            str(folder / RECORDS),
+            "no records",
+            hint=f"timens-study resume {folder} measures them",
+        )
     cells = {key: _Cell.of(record) for key, record in _last_attempts(records).items()}
     metrics, problems = [], []
     for plan in environment["metrics"]:
@@ -76,14 +89,22 @@ def read_records(path: Path) -> tuple[list[Record], bool]:
     unfinished = lines.pop()
     records: list[Record] = []
     for number, line in enumerate(lines, start=1):
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise UserError("run", f"{path}: line {number}", f"not JSON: {error}") from error
-        if not isinstance(record, dict) or record.get("schema") != "timens-record/1":
-            raise UserError("run", f"{path}: line {number}", "the schema is not timens-record/1")
-        records.append(record)
+        records.append(parse_record(line, f"{path}: line {number}"))
     return records, bool(unfinished)
+
+
+def parse_record(line: bytes, where: str) -> dict[str, Any]:
+    """One line of records.jsonl, with what tells the records of a run apart checked."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError("run", where, f"not JSON: {error}") from error
+    if not isinstance(record, dict) or record.get("schema") != "timens-record/1":
+        raise UserError("run", where, "the schema is not timens-record/1")
+    for key, kind in RECORD_KEYS.items():
+        if not isinstance(record.get(key), kind):
+            raise UserError("run", where, f"'{key}' is missing or wrong")
+    return record
 
 
 def batch_ticks(record: Record) -> Integers:

@@ -40,17 +40,11 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand; returns the exit status and prints an error at most once."""
     words = list(sys.argv[1:] if argv is None else argv)
-    args = _overview().parse_args(words[:1])
     try:
-        module = importlib.import_module(f"{__name__}.{args.command}")
-        parser = argparse.ArgumentParser(
-            prog=f"{PROGRAM} {args.command}",
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        module.add_arguments(parser)
-        return int(module.run(parser.parse_args(words[1:])))
+        try:
+            return _run(words)
+        finally:
+            print(end="", flush=True)  # what cannot be written is an error here, not later
     except UserError as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         if error.hint:
@@ -58,10 +52,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.status
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone; without this Python complains again when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has gone
+        _give_stdout_up()
         return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{PROGRAM}: {where}{error.strerror or error}", file=sys.stderr)
+        _give_stdout_up()
+        return 1
+
+
+def _run(words: Sequence[str]) -> int:
+    args = _overview().parse_args(words[:1])
+    module = importlib.import_module(f"{__name__}.{args.command}")
+    parser = argparse.ArgumentParser(
+        prog=f"{PROGRAM} {args.command}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_args(words[1:])))
+
+
+def _give_stdout_up() -> None:
+    """Where stdout takes nothing more, Python would complain again when it closes it."""
+    try:
+        print(end="", flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _overview() -> argparse.ArgumentParser:

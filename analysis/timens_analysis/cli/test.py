@@ -19,8 +19,9 @@ from timens_analysis.cli import options
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="everything, in full precision")
-    parser.add_argument("--csv", action="store_true", help="a row per pair, in full precision")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="everything, in full precision")
+    form.add_argument("--csv", action="store_true", help="a row per pair, in full precision")
     options.add_arguments(parser)
 
 

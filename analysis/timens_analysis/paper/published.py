@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from dataclasses import dataclass
 from importlib import resources
@@ -17,6 +18,9 @@ from pathlib import Path
 
 from timens_analysis.errors import UserError
 
+# What can be squared twice, as the degrees of freedom are, and is a number still.
+LARGEST = 1e60
+LONGEST_N = 15
 COLUMNS = {"metric", "level", "n", "mean", "sd"}
 _NUMBER = re.compile(r"^([<>]?)\s*(-?\d+(?:\.(\d*))?)(?:[eE]([+-]?\d+))?$")
 
@@ -153,9 +157,11 @@ def _metric(name: str, rows: list[tuple[int, dict[str, str]]], source: str) -> P
 
 def _level(row: dict[str, str], where: str) -> PrintedLevel:
     mean, sd = parse_cell(row["mean"], f"{where}: mean"), parse_cell(row["sd"], f"{where}: sd")
-    if mean is None or sd is None or not row["n"].isdigit():
+    if mean is None or sd is None or not row["n"].isdecimal():
         raise UserError("audit", where, "a level needs n, mean and sd")
-    if int(row["n"]) < 2 or sd.value <= 0:
+    if len(row["n"]) > LONGEST_N:
+        raise UserError("audit", where, f"n: more than {LONGEST_N} digits")
+    if int(row["n"]) < 2 or sd.value <= 1 / LARGEST:
         raise UserError("audit", where, "a level needs n > 1 and sd > 0: there is no test else")
     return PrintedLevel(row["level"], int(row["n"]), mean, sd)
 
@@ -168,6 +174,11 @@ def parse_cell(text: str, where: str) -> Cell | None:
     if found is None:
         raise UserError("audit", where, f"{text!r} is not a number")
     bound, mantissa, decimals, exponent = found.groups()
-    power = int(exponent or 0)
-    half = 0.5 * 10.0 ** (power - len(decimals or ""))
-    return Cell(text, float(f"{mantissa}e{power}"), half, bound)
+    value = float(f"{mantissa}e{exponent or 0}")
+    try:
+        half = 0.5 * 10.0 ** (int(exponent or 0) - len(decimals or ""))
+    except (OverflowError, ValueError):  # beyond a float, or beyond what int() reads
+        half = math.inf
+    if max(abs(value), half) > LARGEST:
+        raise UserError("audit", where, f"{text!r} is larger than {LARGEST:g}")
+    return Cell(text, value, half, bound)

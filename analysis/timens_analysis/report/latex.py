@@ -100,8 +100,8 @@ def _font_size(table: Table, widths: Sequence[int]) -> float:
     """As large as the paper allows.  (Sans serif: the serifs are drawn wider when small.)"""
     characters = sum(
         max(
-            *(len(line) for line in _lines(column.title)),
-            *(len(row[place].text) for row in table.rows),
+            map(len, [*_lines(column.title), *(row[place].text for row in table.rows)]),
+            default=0,
         )
         for place, column in enumerate(table.columns)
         if not widths[place]

@@ -22,6 +22,7 @@ from typing import Any
 from timens_analysis.errors import UserError
 
 Key = tuple[str, int, str]  # arm, block, metric
+TALLIED = {"arm", "block", "metric", "attempt", "seq"}
 RECORD_SCHEMA = "timens-record/1"
 BATCH_ENCODING = "int64le+zlib+base64"
 
@@ -106,7 +107,7 @@ class Journal:
                     record = json.loads(line) if line.endswith(b"\n") else None
                 except ValueError:
                     record = None
-                if not isinstance(record, dict):
+                if not isinstance(record, dict) or not record.keys() >= TALLIED:
                     if file.read(1):
                         raise UserError(
                             "records",

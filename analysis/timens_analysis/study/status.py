@@ -34,11 +34,14 @@ class Status:
 
 def records(folder: Path) -> Iterator[dict[str, Any]]:
     """Finished records, one after the other; a torn last line is left out."""
+    from timens_analysis.load import parse_record
+
+    path = folder / RECORDS
     try:
-        with (folder / RECORDS).open("rb") as file:
-            for line in file:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
                 if line.endswith(b"\n"):
-                    yield json.loads(line)
+                    yield parse_record(line, f"{path}: line {number}")
     except FileNotFoundError:
         return
 
