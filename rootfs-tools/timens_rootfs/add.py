@@ -4,7 +4,6 @@
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -44,7 +43,8 @@ def add(root: Path, files: Sequence[Path], *, to: str | None) -> Added:
     except OSError as error:
         raise RootfsError(STEP, error.filename or root, os_cause(error)) from error
     needed = [copy.to for copy in copies if not copy.asked_for]
-    return Added(tuple(named), tuple(needed))
+    lie = (inroot.resolve(root, path).relative_to(root) for path in named)
+    return Added(tuple(PurePosixPath("/", path) for path in lie), tuple(needed))
 
 
 def _destination(root: Path, source: Path, to: str | None, *, several: bool) -> PurePosixPath:
@@ -83,8 +83,7 @@ def _add_folder(
 def _write(root: Path, copies: Sequence[Copy], links: dict[PurePosixPath, str]) -> None:
     """Copy everything into a stage first: a full disk or an unreadable file changes nothing."""
     same_disk = root.parent.stat().st_dev == root.stat().st_dev
-    holder = Path(tempfile.mkdtemp(prefix=stage.PREFIX, dir=root.parent if same_disk else root))
-    try:
+    with stage.work_folder(root.parent if same_disk else root, step=STEP) as holder:
         staged = []
         for number, copy in enumerate(copies):
             new = holder / f"new{number}"
@@ -97,8 +96,6 @@ def _write(root: Path, copies: Sequence[Copy], links: dict[PurePosixPath, str]) 
             new.symlink_to(target)
             staged.append((new, to))
         _swap_in(root, holder, staged)
-    finally:
-        stage.remove_tree(holder)
 
 
 def _swap_in(root: Path, holder: Path, staged: Sequence[tuple[Path, PurePosixPath]]) -> None:

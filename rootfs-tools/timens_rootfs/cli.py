@@ -59,6 +59,18 @@ def size_in_bytes(text: str) -> int:
     return int(match[1]) << (10 * POWERS[match[2].upper()])
 
 
+def word(text: str) -> str:
+    """Anything but nothing: an empty name is a variable of a script that was not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def path(text: str) -> Path:
+    """A path; the empty one would mean the current folder."""
+    return Path(word(text))
+
+
 def parser() -> argparse.ArgumentParser:
     """All subcommands and their options."""
     top = argparse.ArgumentParser(
@@ -85,24 +97,26 @@ def _command(
 
 def _making(subs: Subcommands) -> None:
     sub = _command(subs, "pull", commands.pull, "make a root from an image of any transport")
-    sub.add_argument("image", metavar="IMAGE", help="docker://HOST/NAME:TAG, oci:PATH:TAG, ...")
-    sub.add_argument("dir", metavar="DIR", type=Path)
+    sub.add_argument(
+        "image", metavar="IMAGE", type=word, help="docker://HOST/NAME:TAG, oci:PATH:TAG, ..."
+    )
+    sub.add_argument("dir", metavar="DIR", type=path)
     sub.add_argument("--insecure", action="store_true", help="the registry has no valid TLS")
     sub.add_argument("--creds", metavar="USER:PASSWORD", help="log in at the registry")
-    sub.add_argument("--authfile", metavar="FILE", type=Path, help="containers-auth.json(5)")
+    sub.add_argument("--authfile", metavar="FILE", type=path, help="containers-auth.json(5)")
     sub.add_argument("--arch", help="of an image for several [this host's]")
     sub.add_argument("--fresh", action="store_true", help="ask the registry again")
     sub.add_argument("--no-cache", action="store_true", help="neither use nor fill the cache")
     _max_size(sub)
 
     sub = _command(subs, "unpack", commands.unpack, "make a root from an archive")
-    sub.add_argument("archive", metavar="ARCHIVE", type=Path, help="docker save, OCI, tar, ...")
-    sub.add_argument("dir", metavar="DIR", type=Path)
+    sub.add_argument("archive", metavar="ARCHIVE", type=path, help="docker save, OCI, tar, ...")
+    sub.add_argument("dir", metavar="DIR", type=path)
     sub.add_argument("--image", metavar="NAME", help="of an archive that holds several")
     _max_size(sub)
 
     sub = _command(subs, "create", commands.create, "make a root from nothing")
-    sub.add_argument("dir", metavar="DIR", type=Path)
+    sub.add_argument("dir", metavar="DIR", type=path)
     sub.add_argument("--from", dest="source", choices=("debian", "busybox"), default="debian")
     sub.add_argument("--suite", default="stable", help="suite or code name [stable]")
     sub.add_argument("--mirror", metavar="URL", help="the archive [the one of this host]")
@@ -116,21 +130,23 @@ def _max_size(sub: argparse.ArgumentParser) -> None:
 
 def _changing(subs: Subcommands) -> None:
     sub = _command(subs, "add", commands.add, "put files into a root, with all they need")
-    sub.add_argument("dir", metavar="DIR", type=Path)
-    sub.add_argument("files", metavar="FILE", type=Path, nargs="+")
-    sub.add_argument("--to", metavar="PATH", help="where [programs: /usr/bin, folders: /opt]")
+    sub.add_argument("dir", metavar="DIR", type=path)
+    sub.add_argument("files", metavar="FILE", type=path, nargs="+")
+    sub.add_argument(
+        "--to", metavar="PATH", type=word, help="where [programs: /usr/bin, folders: /opt]"
+    )
 
     sub = _command(subs, "install", commands.install, "install packages of the root's own kind")
-    sub.add_argument("dir", metavar="DIR", type=Path)
+    sub.add_argument("dir", metavar="DIR", type=path)
     sub.add_argument("packages", metavar="PKG", nargs="+")
 
     sub = _command(subs, "run", commands.run, "run a command in a root", owners=False)
     sub.add_argument("--network", action="store_true", help="with the network of this host")
-    sub.add_argument("dir", metavar="DIR", type=Path)
+    sub.add_argument("dir", metavar="DIR", type=path)
     sub.add_argument("command", metavar="CMD", nargs=argparse.REMAINDER)
 
     sub = _command(subs, "rm", commands.rm, "remove a root, or an image from the cache")
-    sub.add_argument("what", metavar="DIR|IMAGE|DIGEST")
+    sub.add_argument("what", metavar="DIR|IMAGE|DIGEST", type=word)
     sub.add_argument("--force", action="store_true", help="a root that was not made here, too")
 
 
@@ -142,7 +158,7 @@ def _looking(subs: Subcommands) -> None:
     )
     for name, run, text, has_json in looking:
         sub = _command(subs, name, run, text)
-        sub.add_argument("dir", metavar="DIR", type=Path)
+        sub.add_argument("dir", metavar="DIR", type=path)
         if has_json:
             sub.add_argument("--json", action="store_true")
     sub = _command(subs, "list", commands.list_all, "list roots and cached images", owners=False)

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from timens_rootfs import elf, progress, stage, tools, userns
+from timens_rootfs import elf, mounts, progress, stage, tools, userns
 from timens_rootfs.errors import RootfsError
 
 STEP = "create"
@@ -62,8 +62,10 @@ def create_debian(
     if not userns.owners_kept():
         hint = "give this user ranges in /etc/subuid and /etc/subgid, or use --from busybox"
         raise RootfsError(STEP, "debian", "needs root, or a user with subordinate ids", hint)
+    program = "mmdebstrap"
+    tools.find(program, step=STEP)
     with stage.staged_root(target, step=STEP) as root:
-        argv: list[str | Path] = ["mmdebstrap", "--mode=root", f"--variant={variant}"]
+        argv = [*mounts.own_namespace(), program, "--mode=root", f"--variant={variant}"]
         argv += ["--format=directory"]
         argv += [f"--aptopt={setting}" for setting in host_apt_settings()]
         if include:
@@ -71,7 +73,8 @@ def create_debian(
         argv += [suite, root]
         argv += [mirror] if mirror is not None else host_sources(suite)
         with progress.shown(f"mmdebstrap makes {suite}", growing=root):
-            tools.run(argv, step=STEP, thing=f"{suite} from {mirror or 'the mirror of this host'}")
+            thing = f"{suite} from {mirror or 'the mirror of this host'}"
+            tools.run(argv, step=STEP, thing=thing, name=program)
         # Each container gets a /dev of its own; no root filesystem of ours holds a device.
         for entry in (root / "dev").iterdir():
             if entry.is_dir() and not entry.is_symlink():

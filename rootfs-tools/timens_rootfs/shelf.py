@@ -13,7 +13,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from timens_rootfs import inroot, stage
+from timens_rootfs import inroot, mounts, stage
 from timens_rootfs.errors import RootfsError, os_cause
 
 
@@ -65,10 +65,14 @@ def remove(root: Path, *, force: bool) -> None:
     """Remove a root filesystem, its config and its record."""
     step = "rm"
     inroot.need_root(root, step=step)
-    if find(root) is None and not force:
-        hint = "if it is one and you mean it: --force"
-        raise RootfsError(step, root, "was not made by timens-rootfs", hint)
-    mounted = mounts_below(root.resolve())
+    if find(root) is None:
+        if not force:
+            hint = "if it is one and you mean it: --force"
+            raise RootfsError(step, root, "was not made by timens-rootfs", hint)
+        if _holds_current_folder(root):
+            hint = "if you mean it, go elsewhere first: cd /"
+            raise RootfsError(step, root, "is or holds the current folder", hint)
+    mounted = mounts.below(root)
     if mounted:
         hint = f"stop what runs there, or: umount {mounted[0]}"
         raise RootfsError(step, root, f"{mounted[0]} is mounted inside it", hint)
@@ -82,11 +86,11 @@ def remove(root: Path, *, force: bool) -> None:
         _path(root).unlink(missing_ok=True)
 
 
-def mounts_below(root: Path) -> list[str]:
-    """Mount points of this namespace at or below a folder.  Source: proc(5), mountinfo."""
-    lines = Path("/proc/self/mountinfo").read_text().splitlines()
-    points = [line.split()[4].encode().decode("unicode_escape") for line in lines]
-    return [point for point in points if Path(point).is_relative_to(root)]
+def _holds_current_folder(root: Path) -> bool:
+    try:
+        return Path.cwd().is_relative_to(root.resolve())
+    except FileNotFoundError:  # it was removed, so it is not in this root
+        return False
 
 
 def _path(root: Path) -> Path:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every write is made in a folder beside its target and then renamed: all or nothing.
 
-A stage is held by flock(2): one whose maker was killed is held by nobody, and the next one made
-beside it removes it.
+A stage is held by flock(2), by its maker and the programs that it started: one whose maker was
+killed is held by nobody once they ended, and the next one made beside it removes it.
 """
 
 import contextlib
@@ -11,10 +11,12 @@ import fcntl
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from timens_rootfs import mounts, tools
 from timens_rootfs.errors import RootfsError, os_cause
 
 PREFIX = ".timens-rootfs-"
@@ -45,6 +47,7 @@ def work_folder(parent: Path, *, step: str) -> Iterator[Path]:
         place, lock = _new_locked(parent)
     except OSError as error:
         raise RootfsError(step, parent, os_cause(error)) from error
+    tools.kept_open.add(lock)
     try:
         yield place
     except OSError as error:
@@ -52,7 +55,8 @@ def work_folder(parent: Path, *, step: str) -> Iterator[Path]:
         hint = "free some space, or choose another disk" if error.errno == errno.ENOSPC else None
         raise RootfsError(step, thing, os_cause(error), hint) from error
     finally:
-        remove_tree(place)
+        tools.kept_open.discard(lock)
+        _remove(place)
         os.close(lock)
 
 
@@ -106,9 +110,19 @@ def _remove_orphans(parent: Path) -> None:
             lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_tree(place)
+                _remove(place)
             finally:
                 os.close(lock)
+
+
+def _remove(place: Path) -> None:
+    """Remove a stage, but never what is mounted inside it."""
+    mounted = mounts.undo_below(place)
+    if mounted:
+        text = f"warning: {place}: is left there: {mounted[0]} is mounted inside it"
+        print(f"timens-rootfs: {text}\nhint: umount {mounted[0]}", file=sys.stderr)
+        return
+    remove_tree(place)
 
 
 def remove_tree(path: Path) -> None:

@@ -18,9 +18,13 @@ PACKAGES = {
     "busybox": "busybox-static",
     "ldconfig": "libc-bin",
     "newuidmap": "uidmap",
+    "setpriv": "util-linux",
+    "umount": "mount",
     "unshare": "util-linux",
     "xz": "xz-utils",
 }
+# A program must not go on writing for somebody who was killed.
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 # apt and mmdebstrap live in folders that a plain user's PATH may lack.
 SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"
 CAUSE_LINES = 3
@@ -50,6 +54,10 @@ def find(program: str, *, step: str) -> Path:
         package = PACKAGES.get(program, program)
         raise RootfsError(step, program, "program not found", f"apt-get install {package}")
     return Path(found)
+
+
+# Descriptors that every program inherits: the locks of stages, held until the last one ends.
+kept_open: set[int] = set()
 
 
 class Running:
@@ -103,15 +111,16 @@ def running(
 
     When the block is left early the program is asked to stop, and it is waited for.
     """
-    program = find(str(argv[0]), step=step)
+    find(str(argv[0]), step=step)
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(
-            [str(argv[0]), *argv[1:]],  # so that it calls itself by its plain name
-            executable=program,
+            [*DIES_WITH_US, *argv],
+            executable=find(DIES_WITH_US[0], step=step),
             stdin=stdin,
             stdout=stdout,
             stderr=words,
             env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8", **(env or {})},
+            pass_fds=tuple(kept_open),
         )
         try:
             yield Running(process, words, name or str(argv[0]), step, thing)

@@ -16,10 +16,16 @@ from timens_rootfs.errors import RootfsError
 
 MARK = "TIMENS_ROOTFS_IN_USERNS"
 PROGRAM = "TIMENS_ROOTFS_PROGRAM"
-START = (
-    "import sys; sys.path.insert(0, {folder!r}); "
-    "from timens_rootfs.cli import main; sys.exit(main())"
-)
+START = """\
+import sys
+try:
+    sys.path.insert(0, {folder!r})
+    from timens_rootfs.cli import main
+    sys.exit(main())
+except KeyboardInterrupt:
+    print("timens-rootfs: interrupted", file=sys.stderr)
+    sys.exit(130)
+"""
 ENTER = ("--user", "--map-root-user", "--map-auto", "--mount", "--")
 
 

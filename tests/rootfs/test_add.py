@@ -72,6 +72,13 @@ def test_a_link_in_the_root_cannot_lead_the_copy_out(
     assert (busybox_root / str(outside).lstrip("/") / "x").is_file()
 
 
+def test_the_path_printed_is_where_the_file_lies(tool: Tool, busybox_root: Path) -> None:
+    printed = tool.ok("add", busybox_root, "/bin/busybox", "--to", "../../../../tmp/x")
+
+    assert printed == "/tmp/x\n"
+    assert (busybox_root / "tmp/x").is_file()
+
+
 def test_a_missing_file_changes_nothing_and_hints_at_the_program(
     tool: Tool, busybox_root: Path
 ) -> None:

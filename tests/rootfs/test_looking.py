@@ -195,6 +195,32 @@ def test_rm_keeps_what_was_not_made_here(tool: Tool, desk: Path) -> None:
     assert "is the root of this host" in tool.refusal("rm", "--force", "/")
 
 
+@pytest.mark.parametrize("name", [".", "..", "../../photos"])
+def test_rm_keeps_the_current_folder_even_with_force(
+    tool: Tool, desk: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (desk / "photos/deep").mkdir(parents=True)
+    monkeypatch.chdir(desk / "photos/deep")
+
+    said = tool.refusal("rm", "--force", name)
+
+    assert said == (
+        f"timens-rootfs: rm: {name}: is or holds the current folder\n"
+        "hint: if you mean it, go elsewhere first: cd /\n"
+    )
+    assert (desk / "photos/deep").is_dir()
+
+
+def test_rm_of_the_current_folder_when_it_is_a_root_made_here(
+    tool: Tool, busybox_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(busybox_root)
+
+    tool.ok("rm", ".")
+
+    assert not busybox_root.exists()
+
+
 @needs_root
 def test_rm_refuses_while_something_is_mounted_inside(tool: Tool, busybox_root: Path) -> None:
     """Its content would be removed with the root: it may be somebody's home."""

@@ -4,10 +4,11 @@
 import argparse
 import ast
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rootfs_kit import TREE, Tool
+from rootfs_kit import TREE, Tool, names_in
 
 from timens_rootfs import cli
 
@@ -49,6 +50,50 @@ def test_a_wrong_size_is_a_wrong_command_line(tool: Tool, desk: Path) -> None:
 
     assert done.returncode == 2
     assert "'much' is not a size like 500M or 2G" in done.stderr
+
+
+EMPTY: dict[str, tuple[list[str], str]] = {
+    "rm": (["rm", "--force", ""], "DIR|IMAGE|DIGEST"),
+    "create": (["create", "", "--from", "busybox"], "DIR"),
+    "pull to": (["pull", "oci:x:y", ""], "DIR"),
+    "pull from": (["pull", "", "root"], "IMAGE"),
+    "unpack to": (["unpack", "x.tar", ""], "DIR"),
+    "unpack from": (["unpack", "", "root"], "ARCHIVE"),
+    "add to": (["add", "", "/bin/busybox"], "DIR"),
+    "add from": (["add", "root", "/bin/busybox", ""], "FILE"),
+    "add --to": (["add", "root", "/bin/busybox", "--to", ""], "--to"),
+    "install": (["install", "", "less"], "DIR"),
+    "run": (["run", "", "true"], "DIR"),
+    "info": (["info", ""], "DIR"),
+    "check": (["check", ""], "DIR"),
+    "digest": (["digest", ""], "DIR"),
+}
+
+
+@pytest.mark.parametrize("what", EMPTY)
+def test_an_empty_name_is_not_the_current_folder(
+    tool: Tool, desk: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    words, subject = EMPTY[what]
+    (desk / "photo").write_text("dear")
+    monkeypatch.chdir(desk)
+
+    done = tool(*words)
+
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: argument {subject}: must not be empty\n")
+    assert names_in(desk) == ["photo"]
+
+
+def test_an_interrupt_while_modules_are_loaded_is_said_in_one_line(
+    tool: Tool, tmp_path: Path
+) -> None:
+    """A module that interrupts its own import stands in for somebody quick."""
+    (tmp_path / "argparse.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+
+    done = replace(tool, extra={"PYTHONPATH": str(tmp_path)})("list")
+
+    assert (done.returncode, done.stderr) == (130, "timens-rootfs: interrupted\n")
 
 
 @pytest.mark.parametrize(

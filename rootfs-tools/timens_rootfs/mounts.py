@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Mounts below a folder: what is mounted there is somebody else's and must not be removed."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from timens_rootfs import tools
+from timens_rootfs.errors import RootfsError
+
+ESCAPE = re.compile(rb"\\([0-7]{3})")
+NAMESPACE = ("unshare", "--mount", "--propagation", "private", "--")
+
+
+def below(folder: Path) -> list[str]:
+    """Mount points of this namespace at or below a folder.  Source: proc(5), mountinfo."""
+    top = folder.resolve()
+    lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    points = [os.fsdecode(ESCAPE.sub(_byte, line.split()[4])) for line in lines]
+    return [point for point in points if Path(point).is_relative_to(top)]
+
+
+def _byte(escape: re.Match[bytes]) -> bytes:
+    return bytes([int(escape[1], 8)])
+
+
+def undo_below(folder: Path) -> list[str]:
+    """Unmount what lies at or below a folder; returns what is still mounted there.
+
+    All of it is made private first: to unmount a part of a shared /sys undoes it for the host.
+    """
+    points = below(folder)
+    if all(_done("mount", "--make-private", point) for point in points):
+        for point in reversed(points):
+            _done("umount", "--lazy", point)
+    return below(folder)
+
+
+def _done(program: str, *args: str) -> bool:
+    try:
+        argv: list[str | Path] = [tools.find(program, step="unmount"), *args]
+    except RootfsError:
+        return False
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+
+
+def own_namespace() -> list[str | Path]:
+    """What to put before a program that mounts: its mounts then vanish with it.
+
+    Nothing where that is not permitted, as in a container without CAP_SYS_ADMIN.
+    """
+    return list(NAMESPACE) if _done(*NAMESPACE, "true") else []
