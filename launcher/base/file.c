@@ -144,3 +144,23 @@ int file_make_target(int root, const char *path, bool directory, int *ret_fd, st
 	*ret_fd = fd;
 	return 0;
 }
+
+int file_make_mount_point(int root, const char *path, bool directory, int *ret_fd, struct err *e)
+{
+	autoclose int target = -1;
+	struct statx top, place;
+	int r = file_make_target(root, path, directory, &target, e);
+
+	if (r < 0)
+		return r;
+	if (statx(root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &top) < 0 ||
+	    statx(target, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &place) < 0)
+		return err_set(e, errno, "cannot look at %s", path);
+	if (top.stx_ino == place.stx_ino && top.stx_mnt_id == place.stx_mnt_id &&
+	    top.stx_dev_major == place.stx_dev_major && top.stx_dev_minor == place.stx_dev_minor) {
+		(void)err_set(e, EINVAL, "mount target '%s' is the root itself", path);
+		return err_hint(e, "a symbolic link leads there: put a folder in its place");
+	}
+	*ret_fd = take_fd(&target);
+	return 0;
+}

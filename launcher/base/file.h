@@ -28,3 +28,8 @@ int file_open_beneath(int root, const char *path, int flags);
 /* Opens (O_PATH) the place beneath root where something will be mounted, and makes it first, with
  * its parents, if it is missing: a directory, or an empty file.  Returns 0 or -errno with *e. */
 int file_make_target(int root, const char *path, bool directory, int *ret_fd, struct err *e);
+
+/* The same for a mount.  Refuses a place that is the root itself (-EINVAL, with a hint): what is
+ * mounted there cannot be reached by name, and what we make in it, as in /dev, would be made in the
+ * image. */
+int file_make_mount_point(int root, const char *path, bool directory, int *ret_fd, struct err *e);

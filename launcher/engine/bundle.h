@@ -71,5 +71,6 @@ int bundle_wait(pid_t pid, int *ret_status, struct err *e);
 /* For the tables. */
 int bundle_listen(int folder, int *ret_listener, struct err *e);
 int bundle_accept_start(struct container *c, struct err *e);
+int bundle_map_mounts(struct container *c, struct err *e);
 int bundle_send_terminal(int socket, int terminal, struct err *e);
 _Noreturn void bundle_be_child(const struct plan *plan, struct container *c, struct err *e);

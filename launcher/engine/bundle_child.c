@@ -20,6 +20,7 @@
 #include "model/bundle.h"
 #include "model/container_spec.h"
 #include "steps/bundle_devices.h"
+#include "steps/bundle_protect.h"
 #include "steps/clock_offsets.h"
 #include "steps/hooks.h"
 #include "steps/namespaces.h"
@@ -156,7 +157,7 @@ static int open_terminal(struct container *c, struct err *e)
 
 static int protect_paths(struct container *c, struct err *e)
 {
-	return bundle_mounts_protect(c->root, c->spec->bundle, e);
+	return bundle_protect(c->root, c->spec->bundle, e);
 }
 
 static int enter_root(struct container *c, struct err *e)

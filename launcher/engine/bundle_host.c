@@ -222,6 +222,8 @@ static const struct step host_steps[] = {
 	  attach_to_cgroups },
 	{ "write id maps", "only a process outside may map more than itself",
 	  bundle_wants_user_namespace, write_id_maps },
+	{ "map mounts", "by user namespaces that have their maps", bundle_wants_mapped_mounts,
+	  bundle_map_mounts },
 	{ "limit process", "only a process outside may raise limits", NULL, limit_process },
 	{ "mapped", "lets the child go on", NULL, send_mapped },
 	{ "runtime hooks", "the child has mounted, and not yet changed its root",

@@ -110,3 +110,11 @@ bool bundle_wants_mounts(const struct container_spec *s)
 {
 	return s->bundle->mount_count > 0;
 }
+
+bool bundle_wants_mapped_mounts(const struct container_spec *s)
+{
+	for (size_t i = 0; i < s->bundle->mount_count; i++)
+		if (s->bundle->mounts[i].map_ids)
+			return true;
+	return false;
+}

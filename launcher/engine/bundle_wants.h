@@ -26,3 +26,4 @@ bool bundle_wants_no_new_privs(const struct container_spec *s);
 bool bundle_joins(const struct container_spec *s);
 bool bundle_wants_user_namespace(const struct container_spec *s);
 bool bundle_wants_mounts(const struct container_spec *s);
+bool bundle_wants_mapped_mounts(const struct container_spec *s);

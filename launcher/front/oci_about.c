@@ -64,7 +64,7 @@ static struct json *linux_features(void)
 	doc_set(l, "apparmor", enabled(false));
 	doc_set(l, "selinux", enabled(false));
 	doc_set(l, "intelRdt", enabled(false));
-	doc_set(extensions, "idmap", enabled(false));
+	doc_set(extensions, "idmap", enabled(true));
 	doc_set(l, "mountExtensions", extensions);
 	return l;
 }

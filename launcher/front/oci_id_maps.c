@@ -8,7 +8,7 @@
 #include "front/doc.h"
 #include "front/oci_config.h"
 
-static int read_map(const struct json *object, const char *key, struct id_map *ret, struct err *e)
+int oci_id_map_read(const struct json *object, const char *key, struct id_map *ret, struct err *e)
 {
 	const struct json *list;
 	size_t count;
@@ -38,8 +38,8 @@ int oci_id_maps_read(const struct json *linux_part, struct oci_config *c, struct
 {
 	struct container_spec *s = &c->spec;
 
-	if (read_map(linux_part, "uidMappings", &s->users, e) < 0 ||
-	    read_map(linux_part, "gidMappings", &s->groups, e) < 0)
+	if (oci_id_map_read(linux_part, "uidMappings", &s->users, e) < 0 ||
+	    oci_id_map_read(linux_part, "gidMappings", &s->groups, e) < 0)
 		return -e->code;
 	if (!creates(s, CLONE_NEWUSER)) {
 		if (s->join[NS_USER] == NULL && s->users.count + s->groups.count > 0)

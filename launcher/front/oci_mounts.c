@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ enum word_kind {
 	RBIND,
 	COPY_UP,
 	NO_FOLLOW,
+	ID_MAP,
+	ID_MAP_ALL, /* of all mounts beneath it as well */
 	SUPERBLOCK, /* of the file system, not of this mount */
 	NOTHING,
 };
@@ -89,6 +92,8 @@ static const struct option_word {
 	{ "rsymfollow", ATTRIBUTE_ALL, 0, MOUNT_ATTR_NOSYMFOLLOW },
 	{ "tmpcopyup", COPY_UP, 0, 0 },
 	{ "src-nofollow", NO_FOLLOW, 0, 0 },
+	{ "idmap", ID_MAP, 0, 0 },
+	{ "ridmap", ID_MAP_ALL, 0, 0 },
 };
 
 enum { WORD_COUNT = sizeof words / sizeof *words };
@@ -151,22 +156,58 @@ static int note_option(const char *option, struct bundle_mount *m, bool *bind, s
 	case NO_FOLLOW:
 		m->no_follow = true;
 		break;
+	case ID_MAP:
+	case ID_MAP_ALL:
+		m->map_ids = true;
+		m->map_ids_all |= w->kind == ID_MAP_ALL;
+		break;
 	default:
 		break;
 	}
 	return 0;
 }
 
-static int refuse_odd(const struct json *in, const struct bundle_mount *m, bool bind, struct err *e)
+/* Owners of a mount: as it says itself, or as the container's user namespace maps them. */
+static int read_ids(const struct json *in, const struct oci_config *c, struct bundle_mount *m,
+		    struct err *e)
 {
-	if (doc_get(in, "uidMappings") != NULL || doc_get(in, "gidMappings") != NULL)
-		return err_set(e, ENOTSUP, "id mappings of the mount on %s are not supported",
+	bool users = doc_get(in, "uidMappings") != NULL,
+	     groups = doc_get(in, "gidMappings") != NULL;
+	struct mount_ids *ids;
+
+	if (users != groups)
+		return err_set(e, EINVAL, "the mount on %s has mappings of users or groups alone",
 			       m->target);
-	if (bind && m->data != NULL) /* as mount(2) has it; but said aloud */
-		fprintf(stderr, "timens-oci: warning: a bind mount has no option '%s' (%s)\n",
-			m->data, m->target);
-	if (m->data != NULL &&
-	    (strstr(m->data, "idmap") != NULL || strcmp(m->data, "remount") == 0))
+	if (!users && m->map_ids && !creates(&c->spec, CLONE_NEWUSER) &&
+	    c->spec.join[NS_USER] == NULL)
+		return err_set(e, EINVAL,
+			       "idmap on %s without mappings, and the container has no user "
+			       "namespace to take them from",
+			       m->target);
+	m->map_ids |= users;
+	if (m->map_ids && m->type != NULL)
+		return err_set(e, ENOTSUP,
+			       "id mappings of the %s on %s: only bind mounts have them", m->type,
+			       m->target);
+	if (!users)
+		return 0;
+	ids = calloc(1, sizeof *ids);
+	if (ids == NULL)
+		return err_set(e, ENOMEM, "cannot keep the mappings of %s", m->target);
+	m->ids = ids;
+	if (oci_id_map_read(in, "uidMappings", &ids->users, e) < 0)
+		return -e->code;
+	return oci_id_map_read(in, "gidMappings", &ids->groups, e);
+}
+
+static int refuse_odd(const struct bundle_mount *m, bool bind, struct err *e)
+{
+	if (bind && m->data != NULL)
+		return err_set(e, EINVAL,
+			       "the bind mount on %s has options of a file system, '%s': the one "
+			       "that is bound keeps its own",
+			       m->target, m->data);
+	if (m->data != NULL && strcmp(m->data, "remount") == 0)
 		return err_set(e, ENOTSUP, "option '%s' of the mount on %s is not supported",
 			       m->data, m->target);
 	if (m->copy_up && (bind || strcmp(m->type, "tmpfs") != 0))
@@ -174,7 +215,7 @@ static int refuse_odd(const struct json *in, const struct bundle_mount *m, bool 
 	return 0;
 }
 
-static int read_mount(const struct json *in, const char *folder, struct bundle_mount *m,
+static int read_mount(const struct json *in, const struct oci_config *c, struct bundle_mount *m,
 		      struct err *e)
 {
 	char **options = NULL;
@@ -195,14 +236,16 @@ static int read_mount(const struct json *in, const char *folder, struct bundle_m
 	if (r < 0)
 		return r;
 	bind |= m->type == NULL || strcmp(m->type, "bind") == 0;
-	r = refuse_odd(in, m, bind, e);
+	r = refuse_odd(m, bind, e);
+	m->type = bind ? NULL : m->type;
+	if (r == 0)
+		r = read_ids(in, c, m, e);
 	if (r < 0 || !bind)
 		return r;
-	m->type = NULL;
 	if (m->source == NULL || *m->source == '\0')
 		return err_set(e, EINVAL, "the bind mount on %s has no source", m->target);
 	if (m->source[0] != '/' &&
-	    asprintf((char **)(uintptr_t)&m->source, "%s/%s", folder, m->source) < 0)
+	    asprintf((char **)(uintptr_t)&m->source, "%s/%s", c->bundle.folder, m->source) < 0)
 		return err_set(e, ENOMEM, "cannot keep the path %s", m->source);
 	return 0;
 }
@@ -219,7 +262,6 @@ int oci_mounts_read(const struct json *root, struct oci_config *c, struct err *e
 	if (c->bundle.mounts == NULL)
 		return err_set(e, ENOMEM, "cannot keep the mounts");
 	for (size_t i = 0; r == 0 && i < count; i++)
-		r = read_mount(doc_at(list, i), c->bundle.folder,
-			       &c->bundle.mounts[c->bundle.mount_count++], e);
+		r = read_mount(doc_at(list, i), c, &c->bundle.mounts[c->bundle.mount_count++], e);
 	return r;
 }

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/id_map.h"
+
 enum hook_stage {
 	HOOK_PRESTART,
 	HOOK_CREATE_RUNTIME,
@@ -44,6 +46,11 @@ struct sysctl {
 	const char *key, *value;
 };
 
+/* Owners on disk (inside) and as the host counts them (outside). */
+struct mount_ids {
+	struct id_map users, groups;
+};
+
 /* One mount of config.json.  Attributes are those of mount_setattr(2). */
 struct bundle_mount {
 	const char *source, *target, *type; /* type NULL: bind mount */
@@ -52,10 +59,12 @@ struct bundle_mount {
 	uint64_t set_all, clear_all;        /* of it and of all beneath it */
 	unsigned long propagation;          /* MS_SHARED..., 0: unchanged */
 	bool propagation_all;
-	bool with_submounts; /* rbind */
-	bool copy_up;        /* tmpfs: starts with what the image has there */
-	bool no_follow;      /* a source that is a symlink is not followed */
-	unsigned long super; /* of the file system: MS_SYNCHRONOUS... */
+	bool with_submounts;         /* rbind */
+	bool copy_up;                /* tmpfs: starts with what the image has there */
+	bool no_follow;              /* a source that is a symlink is not followed */
+	unsigned long super;         /* of the file system: MS_SYNCHRONOUS... */
+	bool map_ids, map_ids_all;   /* idmap, ridmap */
+	const struct mount_ids *ids; /* NULL: as the container's user namespace maps them */
 };
 
 struct capability_sets {

@@ -28,7 +28,7 @@ static int bind_from_host(int root, const struct bundle_device *d, struct err *e
 	if (!S_ISFIFO(d->mode) && s.st_rdev != makedev(d->major, d->minor))
 		return err_set(e, ENODEV, "cannot make %s, and the host's is another device",
 			       d->path);
-	r = file_make_target(root, d->path, false, &target, e);
+	r = file_make_mount_point(root, d->path, false, &target, e);
 	if (r < 0)
 		return r;
 	if (move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
@@ -57,10 +57,8 @@ static int make_device(int root, const struct bundle_device *d, struct err *e)
 		return errno == EPERM || errno == EEXIST
 			       ? bind_from_host(root, d, e)
 			       : err_set(e, errno, "cannot make %s", d->path);
-	/* The umask has had its say in mknod(2). */
-	if (fchownat(dir, name, d->uid, d->gid, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    fchmodat(dir, name, d->mode & 07777, 0) < 0)
-		return err_set(e, errno, "cannot give %s its owner and mode", d->path);
+	if (fchownat(dir, name, d->uid, d->gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_set(e, errno, "cannot give %s its owner", d->path);
 	return 0;
 }
 
@@ -88,8 +86,11 @@ int bundle_devices_make(int root, const struct bundle *bundle, struct err *e)
 		{ "ptmx", "pts/ptmx" },
 	};
 	autoclose int dev = -1;
-	int r = file_make_target(root, "/dev", true, &dev, e);
+	int r = file_make_mount_point(root, "/dev", true, &dev, e);
 
+	/* So mknod(2) sets the whole mode: chmod(2) would follow a link that somebody puts in the
+	 * place of the new device.  The program's own umask is set later. */
+	(void)umask(0); /* cannot fail */
 	for (size_t i = 0; r == 0 && i < sizeof defaults / sizeof *defaults; i++)
 		if (!is_listed(bundle, defaults[i].path))
 			r = make_device(root, &defaults[i], e);
@@ -106,7 +107,7 @@ static int bind_console(int root, int peer, struct err *e)
 	autoclose int target = -1;
 	autoclose int tree =
 		open_tree(peer, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-	int r = file_make_target(root, "/dev/console", false, &target, e);
+	int r = file_make_mount_point(root, "/dev/console", false, &target, e);
 
 	if (r < 0)
 		return r;

@@ -31,13 +31,27 @@ int bundle_mounts_open(const struct bundle *bundle, bool all, int *ret_trees, st
 		const struct bundle_mount *m = &bundle->mounts[i];
 
 		ret_trees[i] = -1;
-		if (m->type != NULL || !(all || (m->propagation == MS_SHARED && peers)))
+		if (m->type != NULL ||
+		    !(all || m->map_ids || (m->propagation == MS_SHARED && peers)))
 			continue;
 		ret_trees[i] = open_source(m);
 		if (ret_trees[i] < 0 && errno != EPERM) /* EPERM: not our mounts; the child's */
 			return err_set(e, errno, "cannot open %s for %s", m->source, m->target);
 	}
 	return 0;
+}
+
+int bundle_mounts_map(int tree, int user_ns, const struct bundle_mount *m, struct err *e)
+{
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_IDMAP,
+					 .userns_fd = (uint64_t)user_ns };
+	unsigned int flags = AT_EMPTY_PATH | (m->map_ids_all ? (unsigned int)AT_RECURSIVE : 0u);
+
+	if (tree >= 0 && mount_setattr(tree, "", flags, &attributes, sizeof attributes) == 0)
+		return 0;
+	(void)err_set(e, tree < 0 ? EPERM : errno, "cannot map the owners of the files in %s",
+		      m->target);
+	return err_hint(e, "only root can, and not every file system: Linux 5.12 and later");
 }
 
 static int set_attributes(int tree, const struct bundle_mount *m, struct err *e)
@@ -75,7 +89,7 @@ static int bind(int root, const struct bundle_mount *m, int opened, struct err *
 
 	if (tree < 0 || fstat(tree, &source) < 0)
 		return err_set(e, errno, "cannot open %s for %s", m->source, m->target);
-	r = file_make_target(root, m->target, S_ISDIR(source.st_mode), &target, e);
+	r = file_make_mount_point(root, m->target, S_ISDIR(source.st_mode), &target, e);
 	return r < 0 ? r : attach(tree, target, m, e);
 }
 
@@ -115,7 +129,7 @@ static int mount_new(int root, const struct bundle_mount *m, struct err *e)
 {
 	autoclose int below = -1, top = -1;
 	const char *source = m->source != NULL ? m->source : m->type;
-	int r = file_make_target(root, m->target, true, &below, e);
+	int r = file_make_mount_point(root, m->target, true, &below, e);
 
 	if (r < 0)
 		return r;
@@ -216,58 +230,4 @@ int bundle_mounts_make(int root, const struct bundle *bundle, const int *trees,
 			return r;
 	}
 	return 0;
-}
-
-static int mask(int root, const char *path, struct err *e)
-{
-	autoclose int target = file_open_beneath(root, path, O_PATH);
-	autoclose int null = -1;
-	struct stat s;
-
-	if (target == -ENOENT || target == -ENOTDIR)
-		return 0;
-	if (target < 0 || fstat(target, &s) < 0)
-		return err_set(e, target < 0 ? -target : errno, "cannot open %s", path);
-	if (S_ISDIR(s.st_mode)) {
-		if (fchdir(target) < 0 ||
-		    mount("tmpfs", ".", "tmpfs", MS_RDONLY, "nr_inodes=1") < 0)
-			return err_set(e, errno, "cannot mask %s", path);
-		return 0;
-	}
-	null = open_tree(AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	if (null < 0 ||
-	    move_mount(null, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return err_set(e, errno, "cannot mask %s", path);
-	return 0;
-}
-
-static int make_read_only(int root, const char *path, struct err *e)
-{
-	autoclose int target = file_open_beneath(root, path, O_PATH);
-	autoclose int tree = -1;
-	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
-
-	if (target == -ENOENT || target == -ENOTDIR)
-		return 0;
-	if (target < 0)
-		return err_set(e, -target, "cannot open %s", path);
-	tree = open_tree(target, "",
-			 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
-	if (tree < 0 ||
-	    mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only, sizeof read_only) <
-		    0 ||
-	    move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return err_set(e, errno, "cannot make %s read-only", path);
-	return 0;
-}
-
-int bundle_mounts_protect(int root, const struct bundle *bundle, struct err *e)
-{
-	int r = 0;
-
-	for (char **path = bundle->read_only; r == 0 && path != NULL && *path != NULL; path++)
-		r = make_read_only(root, *path, e);
-	for (char **path = bundle->masked; r == 0 && path != NULL && *path != NULL; path++)
-		r = mask(root, *path, e);
-	return r;
 }

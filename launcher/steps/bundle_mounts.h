@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct bundle;
+struct bundle_mount;
 struct err;
 
 /* A cgroup tree as the container shall see it. */
@@ -29,9 +30,9 @@ struct cgroup_view {
  * each mount, -1: left to the child. */
 int bundle_mounts_open(const struct bundle *bundle, bool all, int *ret_trees, struct err *e);
 
+/* Host: gives an opened source the owners that the user namespace maps those on disk to. */
+int bundle_mounts_map(int tree, int user_ns, const struct bundle_mount *m, struct err *e);
+
 /* Child: mounts all in their order; those of type cgroup get what `views` says. */
 int bundle_mounts_make(int root, const struct bundle *bundle, const int *trees,
 		       const struct cgroup_view *views, size_t view_count, struct err *e);
-
-/* Covers the masked paths and makes others read-only; those that are not there are skipped. */
-int bundle_mounts_protect(int root, const struct bundle *bundle, struct err *e);

@@ -12,32 +12,10 @@
 #include "base/file.h"
 #include "model/mount.h"
 
-/* What is mounted over the root itself cannot be reached by name, and what we make in it, as in
- * /dev, would be made in the image. */
-static int open_target(int root, const char *path, bool directory, int *ret_fd, struct err *e)
-{
-	autoclose int target = -1;
-	struct statx top, place;
-	int r = file_make_target(root, path, directory, &target, e);
-
-	if (r < 0)
-		return r;
-	if (statx(root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &top) < 0 ||
-	    statx(target, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &place) < 0)
-		return err_set(e, errno, "cannot look at %s", path);
-	if (top.stx_ino == place.stx_ino && top.stx_mnt_id == place.stx_mnt_id &&
-	    top.stx_dev_major == place.stx_dev_major && top.stx_dev_minor == place.stx_dev_minor) {
-		(void)err_set(e, EINVAL, "mount target '%s' is the root itself", path);
-		return err_hint(e, "a symbolic link leads there: put a folder in its place");
-	}
-	*ret_fd = take_fd(&target);
-	return 0;
-}
-
 static int mount_file_system(int root, const struct mount *m, struct err *e)
 {
 	autoclose int target = -1;
-	int r = open_target(root, m->target, true, &target, e);
+	int r = file_make_mount_point(root, m->target, true, &target, e);
 
 	if (r < 0)
 		return r;
@@ -68,7 +46,7 @@ static int bind(int root, const struct mount *m, struct err *e)
 		return 0;
 	if (tree < 0 || fstat(tree, &source) < 0)
 		return err_set(e, errno, "cannot open %s", m->source);
-	r = open_target(root, m->target, S_ISDIR(source.st_mode), &target, e);
+	r = file_make_mount_point(root, m->target, S_ISDIR(source.st_mode), &target, e);
 	if (r < 0)
 		return r;
 	/* The flags of mount(2) that we use have the same values as those of mount_setattr(2). */
