@@ -35,8 +35,8 @@ static int open_live(struct oci_call *call, bool lock, struct state *s, enum sta
 
 int oci_ps(struct oci_call *call, struct err *e)
 {
-	struct state s;
-	enum state_status now;
+	struct state s = { .folder = -1 };
+	enum state_status now = STATE_STOPPED;
 	autofree pid_t *pids = NULL;
 	size_t count;
 
@@ -61,8 +61,8 @@ int oci_ps(struct oci_call *call, struct err *e)
 
 static int set_frozen(struct oci_call *call, enum state_status wanted, bool freeze, struct err *e)
 {
-	struct state s;
-	enum state_status now;
+	struct state s = { .folder = -1 };
+	enum state_status now = STATE_STOPPED;
 
 	if (open_live(call, true, &s, &now, e) < 0)
 		return -e->code;
@@ -141,9 +141,9 @@ static int read_resources(const struct oci_call *call, struct json **ret, struct
 int oci_update(struct oci_call *call, struct err *e)
 {
 	static struct oci_config config;
-	struct state s;
+	struct state s = { .folder = -1 };
 	struct json *resources;
-	enum state_status now;
+	enum state_status now = STATE_STOPPED;
 
 	if (open_live(call, true, &s, &now, e) < 0 || read_resources(call, &resources, e) < 0 ||
 	    oci_resources_read(resources, &config, e) < 0)
@@ -172,8 +172,8 @@ static int64_t line_of(const char *text, const char *word)
 
 int oci_events(struct oci_call *call, struct err *e)
 {
-	struct state s;
-	enum state_status now;
+	struct state s = { .folder = -1 };
+	enum state_status now = STATE_STOPPED;
 	struct json *top = doc_new_object(), *data = doc_new_object();
 	struct json *cpu = doc_new_object(), *usage = doc_new_object();
 	struct json *memory = doc_new_object(), *used = doc_new_object(), *pids = doc_new_object();

@@ -122,7 +122,7 @@ static int make(struct oci_call *call, struct state *s, pid_t *ret_pid, struct e
 {
 	static struct oci_config config;
 	static struct bundle_run run;
-	struct bundle_keeper keeper = { keep, describe, s };
+	static struct bundle_keeper keeper = { .keep = keep, .describe = describe };
 	const char *id = NULL, *folder = NULL;
 	struct err ignored; /* the first failure is the one to tell */
 	int r;
@@ -142,6 +142,7 @@ static int make(struct oci_call *call, struct state *s, pid_t *ret_pid, struct e
 	s->annotations = config.annotations;
 	config.bundle.id = id;
 	run.folder = s->folder;
+	keeper.arg = s;
 	run.keeper = &keeper;
 	r = state_write_config(s, config.text, config.length, e);
 	if (r == 0)
@@ -160,7 +161,7 @@ static int make(struct oci_call *call, struct state *s, pid_t *ret_pid, struct e
 int oci_create(struct oci_call *call, struct err *e)
 {
 	static struct state s;
-	pid_t pid;
+	pid_t pid = 0;
 
 	return make(call, &s, &pid, e);
 }
@@ -171,7 +172,7 @@ int oci_run(struct oci_call *call, struct err *e)
 	struct oci_call later = *call;
 	struct err ignored; /* the first failure is the one to tell */
 	int status = 0, r;
-	pid_t pid;
+	pid_t pid = 0;
 
 	r = make(call, &s, &pid, e);
 	if (r < 0)

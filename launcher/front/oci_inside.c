@@ -122,7 +122,7 @@ static int prepare(struct oci_call *call, struct state *s, struct oci_config *c,
 	static const struct oci_clock_flags no_flags;
 	autofree char *file = NULL;
 	const char *id = NULL;
-	enum state_status now;
+	enum state_status now = STATE_STOPPED;
 
 	if (oci_needs_id(call, &id, e) < 0 ||
 	    (call->root == NULL && state_default_root(&call->root, e) < 0) ||
@@ -148,7 +148,7 @@ int oci_exec(struct oci_call *call, struct err *e)
 {
 	static struct oci_config config;
 	static struct bundle_run run;
-	struct state s;
+	struct state s = { .folder = -1 };
 	int status = 0, r = prepare(call, &s, &config, e);
 
 	if (r == 0)

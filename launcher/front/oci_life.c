@@ -74,7 +74,7 @@ static int start(const struct state *s, struct err *e)
 
 int oci_start(struct oci_call *call, struct err *e)
 {
-	struct state s;
+	struct state s = { .folder = -1 };
 	int r = open_container(call, true, &s, e);
 
 	if (r < 0)
@@ -86,7 +86,7 @@ int oci_start(struct oci_call *call, struct err *e)
 
 int oci_state(struct oci_call *call, struct err *e)
 {
-	struct state s;
+	struct state s = { .folder = -1 };
 	autofree char *text = NULL;
 	enum state_status now;
 	int r = open_container(call, false, &s, e);
@@ -136,7 +136,7 @@ static int send_signal(const struct state *s, int sig, struct err *e)
 static int kill_all(const struct state *s, int sig, struct err *e)
 {
 	autofree pid_t *pids = NULL;
-	size_t count;
+	size_t count = 0;
 	int r = bundle_members(&s->cgroups, &pids, &count, e);
 
 	for (size_t i = 0; r == 0 && i < count; i++)
@@ -146,7 +146,7 @@ static int kill_all(const struct state *s, int sig, struct err *e)
 
 int oci_kill(struct oci_call *call, struct err *e)
 {
-	struct state s;
+	struct state s = { .folder = -1 };
 	int sig = SIGTERM, r = open_container(call, false, &s, e);
 
 	if (r == 0 && call->word_count > 1)
@@ -185,7 +185,7 @@ static int end_process(struct state *s, struct err *e)
 int oci_delete(struct oci_call *call, struct err *e)
 {
 	static struct oci_config config;
-	struct state s;
+	struct state s = { .folder = -1 };
 	enum state_status now;
 	int r = open_container(call, true, &s, e);
 
@@ -246,7 +246,7 @@ int oci_list(struct oci_call *call, struct err *e)
 		printf("%-24s %-8s %-9s %-24s %s\n", "ID", "PID", "STATUS", "BUNDLE", "CREATED");
 	dir = opendir(call->root);
 	for (struct dirent *d; dir != NULL && (d = readdir(dir)) != NULL;) {
-		struct state s;
+		struct state s = { .folder = -1 };
 		struct err ignored; /* deleted between two looks, or no container at all */
 
 		if (d->d_name[0] == '.')

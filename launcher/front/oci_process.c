@@ -109,12 +109,12 @@ static int read_capability_set(const struct json *sets, const char *key, uint64_
 
 	*ret = 0;
 	for (char **n = names; r == 0 && n != NULL && *n != NULL; n++) {
-		uint64_t bits;
+		uint64_t bits = 0;
 
 		r = strncmp(*n, "CAP_", 4) != 0
 			    ? err_set(e, EINVAL, "'%s' in '%s' is no capability", *n, key)
 			    : capability_parse(*n, &bits, e);
-		*ret |= r == 0 ? bits : 0;
+		*ret |= bits;
 	}
 	free(names);
 	return r;

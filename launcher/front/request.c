@@ -58,7 +58,7 @@ static int note_option(struct request *q, char ***at, struct err *e)
 		value = *++*at;
 	if (o->argument != NULL && value == NULL)
 		return err_set(e, EINVAL, "--%s needs %s", o->name, o->argument);
-	if (takes_path(o) && *value == '\0')
+	if (value != NULL && *value == '\0' && takes_path(o))
 		return err_set(e, EINVAL, "--%s must not be empty", o->name);
 	if (o->note == NULL && value != NULL)
 		*(char **)((char *)q + o->field) = value;
