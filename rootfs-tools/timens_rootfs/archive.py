@@ -9,7 +9,7 @@ from timens_rootfs.compressed import CHUNK, compression, plain_bytes
 from timens_rootfs.errors import RootfsError, os_cause
 from timens_rootfs.guard import Budget, Guard, plain_path
 from timens_rootfs.layout import Image
-from timens_rootfs.tarstream import Source, TarError, members, padded
+from timens_rootfs.tarstream import Source, TarError, members
 
 STEP = "unpack"
 # All that the archives of docker save, podman save and OCI layouts hold.
@@ -67,7 +67,7 @@ def _kind(archive: Path, options: image.Options) -> str:
                 if parts:
                     guard.judge(member)
                 names.add(inside)
-                source.skip(padded(member.size))
+                source.skip(member.size)
             source.drain()
     except TarError as error:
         raise RootfsError(STEP, archive, f"not a tar archive: {error}") from error

@@ -93,8 +93,9 @@ class _Xz:
 
 
 @contextlib.contextmanager
-def plain_bytes(path: Path, *, step: str) -> Iterator[Stream]:
-    """The decompressed content of a file; damage is an error that names the file."""
+def plain_bytes(path: Path, *, step: str, thing: object = None) -> Iterator[Stream]:
+    """The decompressed content of a file; damage is an error that names `thing`, or the file."""
+    thing = thing or path
     kind = compression(path)
     try:
         if kind == "zstd":
@@ -104,9 +105,9 @@ def plain_bytes(path: Path, *, step: str) -> Iterator[Stream]:
         with path.open("rb") as file:
             yield _Gzip(file) if kind == "gzip" else _Xz(file) if kind == "xz" else file
     except Truncated as error:
-        raise RootfsError(step, path, f"the {kind or 'tar'} stream is truncated") from error
+        raise RootfsError(step, thing, f"the {kind or 'tar'} stream is truncated") from error
     except (zlib.error, lzma.LZMAError) as error:
-        raise RootfsError(step, path, f"the {kind} stream is damaged: {error}") from error
+        raise RootfsError(step, thing, f"the {kind} stream is damaged: {error}") from error
 
 
 class _Zstd:

@@ -142,8 +142,11 @@ class Guard:
 
 
 def plain_path(name: str) -> tuple[Path, str | None]:
-    """The parts of a member's path, and what is wrong with it, if anything."""
-    if name.startswith("/"):
+    """The parts of a member's path, and what is wrong with it, if anything.
+
+    "/" alone is the root itself, as "." is: `umoci insert` writes it for an image's root.
+    """
+    if name.startswith("/") and _steps(name):
         return (), "has an absolute path"
     if "\0" in name:
         return (), "has a zero byte in its path"

@@ -77,11 +77,11 @@ def install(root: Path, packages: Sequence[str]) -> None:
         with progress.shown(f"{manager.program} installs {' '.join(packages)}"):
             tools.run(argv, step=step, thing=" ".join(packages), name=manager.program)
         old = work / "old"
-        root.rename(old)
+        stage.rename_folder(root, old)
         try:
-            copy.rename(root)
+            stage.rename_folder(copy, root)
         except OSError:
-            old.rename(root)
+            stage.rename_folder(old, root)
             raise
 
 

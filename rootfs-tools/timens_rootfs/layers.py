@@ -71,12 +71,12 @@ def _unpack_first(work: Work, budget: Budget, flat: Path | None) -> str | None:
         content = _Sum("sha256", pool)
         source = _Summed(stream, content)
         if flat is None:
-            plain.unpack(source, work.root, guard)
+            plain.unpack(source, work.root, guard, digested=True)
             sum_of_flat = None
         else:
             kept = _Sum("blake2b", pool)
             with flat.open("xb") as out:
-                plain.unpack(source, work.root, guard, _Copy(out, kept))
+                plain.unpack(source, work.root, guard, _Copy(out, kept), digested=True)
             sum_of_flat = kept.hexdigest()
         if f"sha256:{content.hexdigest()}" != wanted:
             cause = "the first layer does not have the digest of its image"
@@ -93,8 +93,10 @@ def _unpack_by_umoci(work: Work, budget: Budget, *, skip: int) -> None:
     with tools.running([*argv, work.root], step=work.step, thing=work.thing) as umoci:
         for digest in image.layers:
             guard = Guard(work.thing, step=work.step, budget=budget, layer=True)
-            with plain_bytes(layout.blob(work.where, digest), step=work.step) as stream:
-                plain.judge_only(stream, guard)
+            blob = layout.blob(work.where, digest)
+            thing = f"{work.thing}: layer {digest}"
+            with plain_bytes(blob, step=work.step, thing=thing) as stream:
+                plain.judge_only(stream, guard, digested=True)
         umoci.finish()
     _refuse_devices(work.root, step=work.step, thing=work.thing)
 

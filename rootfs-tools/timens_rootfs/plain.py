@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Protocol
 
 from timens_rootfs import tools, userns
-from timens_rootfs.compressed import CHUNK, Stream
+from timens_rootfs.compressed import Stream
 from timens_rootfs.errors import RootfsError
-from timens_rootfs.guard import Guard
-from timens_rootfs.tarstream import Member, Source, TarError, header_bytes, members, padded
+from timens_rootfs.guard import Guard, plain_path
+from timens_rootfs.tarstream import Member, Source, TarError, header_bytes, members
 
 END = bytes(1024)
 
@@ -35,54 +35,59 @@ def tar_argv(archive: str, root: Path) -> list[str | Path]:
     return [*argv, "--same-owner" if userns.owners_kept() else "--no-same-owner"]
 
 
-def unpack(stream: Stream, root: Path, guard: Guard, copy: Sink | None = None) -> None:
-    """Unpack a stream of tar into an empty folder; `copy` gets what tar(1) gets."""
+def unpack(
+    stream: Stream, root: Path, guard: Guard, copy: Sink | None = None, *, digested: bool = False
+) -> None:
+    """Unpack a stream of tar into an empty folder; `copy` gets what tar(1) gets.
+
+    `digested`: the caller compares the digest of the stream with the one that its maker gave.
+    """
     argv = tar_argv("-", root)
     with tools.running(argv, step=guard.step, thing=guard.archive, stdin=subprocess.PIPE) as tar:
         pipe = tar.process.stdin
         assert pipe is not None
+        sinks: list[Sink] = [pipe] if copy is None else [pipe, copy]
         try:
-            _pass_on(stream, [pipe] if copy is None else [pipe, copy], guard)
+            _pass_on(Source(stream, digested=digested), sinks, guard)
         except BrokenPipeError as error:
             raise tar.failure() from error
         tar.finish()
 
 
-def _pass_on(stream: Stream, sinks: Sequence[Sink], guard: Guard) -> None:
+def _pass_on(source: Source, sinks: Sequence[Sink], guard: Guard) -> None:
     def write(data: bytes) -> None:
         for sink in sinks:
             sink.write(data)
 
-    source = Source(stream)
     try:
         for member in members(source):
             guard.judge(member)
             write(header_bytes(_tidied(member)))
-            left = padded(member.size)
-            while left > 0:
-                part = source.some(min(left, CHUNK))
+            for part in source.content(member.size):
                 write(part)
-                left -= len(part)
         source.drain()
     except TarError as error:
         raise RootfsError(guard.step, guard.archive, f"not a tar archive: {error}") from error
     write(END)
 
 
-def judge_only(stream: Stream, guard: Guard) -> None:
+def judge_only(stream: Stream, guard: Guard, *, digested: bool = False) -> None:
     """Read a whole archive and judge its members; writes nothing."""
-    source = Source(stream)
+    source = Source(stream, digested=digested)
     try:
         for member in members(source):
             guard.judge(member)
-            source.skip(padded(member.size))
+            source.skip(member.size)
         source.drain()
     except TarError as error:
         raise RootfsError(guard.step, guard.archive, f"not a tar archive: {error}") from error
 
 
 def _tidied(member: Member) -> Member:
-    """Only attributes that a root filesystem needs and that can be set here."""
+    """Only attributes that a root filesystem needs and that can be set here; one name for "/"."""
     allowed = (b"user.", b"security.capability") if userns.owners_kept() else (b"user.",)
     xattrs = {key: value for key, value in member.xattrs.items() if key.startswith(allowed)}
-    return replace(member, xattrs=xattrs) if len(xattrs) != len(member.xattrs) else member
+    name = member.name if plain_path(member.name)[0] else "./"
+    if name == member.name and len(xattrs) == len(member.xattrs):
+        return member
+    return replace(member, name=name, xattrs=xattrs)

@@ -79,7 +79,7 @@ def remove(root: Path, *, force: bool) -> None:
     root = root.resolve()
     with stage.work_folder(root.parent, step=step) as grave:
         try:
-            root.rename(grave / "root")
+            stage.rename_folder(root, grave / "root")
         except OSError as error:
             raise RootfsError(step, root, os_cause(error)) from error
         stage.config_path(root).unlink(missing_ok=True)

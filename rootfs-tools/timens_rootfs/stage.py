@@ -95,7 +95,7 @@ def _publish(root: Path, target: Path) -> None:
     try:
         if config.exists():
             config.rename(config_path(target))
-        root.rename(target)
+        rename_folder(root, target)
     except OSError:
         config_path(target).unlink(missing_ok=True)
         if has_old:
@@ -123,6 +123,20 @@ def _remove(place: Path) -> None:
         print(f"timens-rootfs: {text}\nhint: umount {mounted[0]}", file=sys.stderr)
         return
     remove_tree(place)
+
+
+def rename_folder(folder: Path, target: Path) -> None:
+    """As rename(2), which needs write permission for the folder itself, to change its ".."."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    wanted = mode | stat.S_IWUSR | stat.S_IXUSR
+    if mode == wanted or os.geteuid() == 0:
+        folder.rename(target)
+        return
+    folder.chmod(wanted)
+    try:
+        folder = folder.rename(target)
+    finally:
+        folder.chmod(mode)
 
 
 def remove_tree(path: Path) -> None:

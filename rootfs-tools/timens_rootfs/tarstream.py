@@ -52,10 +52,16 @@ class Member:
 
 
 class Source:
-    """Counted reads from a stream, and never a silent short one."""
+    """Counted reads from a stream, and never a silent short one.
 
-    def __init__(self, stream: Stream) -> None:
+    `digested`: whoever made the archive gave its digest too, so that nothing can be cut off on
+    the way.  It may then end where a member ends, without its block of zeros, and be empty:
+    `umoci insert` and builders of empty layers write that.
+    """
+
+    def __init__(self, stream: Stream, *, digested: bool = False) -> None:
         self._stream = stream
+        self.digested = digested
         self._buffer = b""
         self._at = 0
 
@@ -70,19 +76,38 @@ class Source:
 
     def some(self, size: int) -> bytes:
         """At least one byte and at most `size`; Truncated at the end."""
-        if self._at == len(self._buffer):
-            self._buffer = self._stream.read(CHUNK)
-            self._at = 0
-            if not self._buffer:
-                raise Truncated
+        if self._at_end():
+            raise Truncated
         part = self._buffer[self._at : self._at + size]
         self._at += len(part)
         return part
 
+    def _at_end(self) -> bool:
+        if self._at == len(self._buffer):
+            self._buffer = self._stream.read(CHUNK)
+            self._at = 0
+        return not self._buffer
+
+    def header(self) -> bytes:
+        """The next block; one of zeros at the end of the archive."""
+        return ZEROS if self.digested and self._at_end() else self.exactly(BLOCK)
+
+    def content(self, size: int) -> Iterator[bytes]:
+        """`size` bytes in pieces, and what fills them up to whole blocks."""
+        left = size
+        while left > 0:
+            part = self.some(min(left, CHUNK))
+            left -= len(part)
+            yield part
+        filling = padded(size) - size
+        while filling > 0 and not (self.digested and self._at_end()):
+            filling -= len(self.some(filling))
+        yield bytes(padded(size) - size)
+
     def skip(self, size: int) -> None:
-        """Pass over `size` bytes."""
-        while size > 0:
-            size -= len(self.some(size))
+        """Pass over the content of a member."""
+        for _ in self.content(size):
+            pass
 
     def drain(self) -> None:
         """Read to the end, so that a compressed stream checks its own check sums."""
@@ -91,7 +116,7 @@ class Source:
 
 
 def members(source: Source) -> Iterator[Member]:
-    """Every member; its content must be read or skipped (padded(size) bytes) before the next.
+    """Every member; its content(size) must be read or skipped before the next.
 
     Raises
     ------
@@ -103,9 +128,9 @@ def members(source: Source) -> Iterator[Member]:
     long_name = long_target = None
     first = True
     while True:
-        header = source.exactly(BLOCK)
+        header = source.header()
         if header == ZEROS:
-            if first:
+            if first and not source.digested:
                 raise TarError("holds no member")
             return
         _check_sum(header)
