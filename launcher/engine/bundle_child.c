@@ -2,8 +2,6 @@
 /* bundle_child.c - the order inside a bundle's namespaces; the tables are at the end */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,47 +15,25 @@
 #include "engine/bundle.h"
 #include "engine/bundle_wants.h"
 #include "engine/channel.h"
+#include "engine/rows.h"
+#include "engine/wants.h"
 #include "model/bundle.h"
 #include "model/container_spec.h"
 #include "steps/bundle_devices.h"
 #include "steps/bundle_protect.h"
-#include "steps/clock_offsets.h"
 #include "steps/hooks.h"
 #include "steps/namespaces.h"
 #include "steps/payload.h"
 #include "steps/privileges.h"
 #include "steps/rootfs.h"
-#include "steps/seccomp.h"
 
 enum { EXIT_NOT_STARTED = 125, FIRST_FD = 3 };
-
-static int wait_for_maps(struct container *c, struct err *e)
-{
-	return channel_expect(c->channel, NOTE_MAPPED, NULL, e);
-}
 
 static int become_root(struct container *c, struct err *e)
 {
 	(void)c;
 	/* EINVAL: id 0 is not mapped; the payload then runs as whoever is. */
 	return privileges_become_root(e) < 0 && e->code != EINVAL ? -e->code : 0;
-}
-
-static int make_session(struct container *c, struct err *e)
-{
-	(void)c;
-	return setsid() < 0 ? err_set(e, errno, "cannot create a session") : 0;
-}
-
-static int make_cgroup_namespace(struct container *c, struct err *e)
-{
-	(void)c;
-	return namespaces_new_cgroup(e);
-}
-
-static int shift_clocks(struct container *c, struct err *e)
-{
-	return clock_offsets_enter(&c->spec->clocks, e);
 }
 
 static int set_names(struct container *c, struct err *e)
@@ -67,12 +43,6 @@ static int set_names(struct container *c, struct err *e)
 	if (domain != NULL && setdomainname(domain, strlen(domain)) < 0)
 		return err_set(e, errno, "cannot set the domain name '%s'", domain);
 	return c->spec->hostname != NULL ? namespaces_set_hostname(c->spec->hostname, e) : 0;
-}
-
-static int bring_loopback_up(struct container *c, struct err *e)
-{
-	(void)c;
-	return namespaces_loopback_up(e);
 }
 
 static int set_sysctls(struct container *c, struct err *e)
@@ -160,21 +130,11 @@ static int protect_paths(struct container *c, struct err *e)
 	return bundle_protect(c->root, c->spec->bundle, e);
 }
 
-static int enter_root(struct container *c, struct err *e)
-{
-	return rootfs_enter(c->root, e);
-}
-
 static int set_propagation(struct container *c, struct err *e)
 {
 	if (mount(NULL, "/", NULL, c->spec->bundle->root_propagation, NULL) < 0)
 		return err_set(e, errno, "cannot set the propagation of the root");
 	return 0;
-}
-
-static int seal_root(struct container *c, struct err *e)
-{
-	return rootfs_seal(c->root, e);
 }
 
 static int hide_from_inside(struct container *c, struct err *e)
@@ -188,11 +148,6 @@ static int hide_from_inside(struct container *c, struct err *e)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_set(e, errno, "cannot hide from other processes");
 	return 0;
-}
-
-static int load_filter(struct container *c, struct err *e)
-{
-	return seccomp_load_filter(c->spec->filter, e);
 }
 
 static int tune(struct container *c, struct err *e)
@@ -213,17 +168,6 @@ static int set_ids(struct container *c, struct err *e)
 static int limit_capabilities(struct container *c, struct err *e)
 {
 	return payload_set_capabilities(&c->spec->bundle->capabilities, e);
-}
-
-static int change_directory(struct container *c, struct err *e)
-{
-	return rootfs_change_directory(c->spec->workdir, e);
-}
-
-static int forbid_new_privileges(struct container *c, struct err *e)
-{
-	(void)c;
-	return privileges_no_new(e);
 }
 
 static int find_program(struct container *c, struct err *e)
@@ -262,19 +206,20 @@ _Noreturn void bundle_be_child(const struct plan *plan, struct container *c, str
 }
 
 static const struct step child_steps[] = {
-	{ "id maps", "before them we are nobody inside", NULL, wait_for_maps },
+	{ "id maps", "before them we are nobody inside", NULL, rows_wait_for_maps },
 	{ "root inside", "owns the namespaces made below", bundle_changes_user, become_root },
-	{ "session", "no terminal of the host can be typed into from inside", NULL, make_session },
+	{ "session", "no terminal of the host can be typed into from inside", NULL,
+	  rows_make_session },
 	{ "cgroup namespace", "shows the cgroup that we are in by now as its root",
-	  bundle_wants_cgroup_namespace, make_cgroup_namespace },
-	{ "time namespace", "offsets freeze once it has a member", bundle_wants_time,
-	  shift_clocks },
+	  wants_cgroup_namespace, rows_make_cgroup_namespace },
+	{ "time namespace", "offsets freeze once it has a member", wants_time_namespace,
+	  rows_shift_clocks },
 	{ "names", "the new uts namespace is ours to name", bundle_wants_names, set_names },
-	{ "loopback", "a new network namespace has lo, but down", bundle_wants_loopback,
-	  bring_loopback_up },
+	{ "loopback", "a new network namespace has lo, but down", wants_loopback,
+	  rows_bring_loopback_up },
 	{ "sysctls", "while the host's /proc/sys can still be written", bundle_wants_sysctls,
 	  set_sysctls },
-	{ "propagation", "else our mounts would appear on the host", bundle_wants_own_mounts,
+	{ "propagation", "else our mounts would appear on the host", wants_private_mounts,
 	  leave_peers },
 	{ "root filesystem", "becomes a mount, as pivot_root demands", NULL, attach_root },
 	{ "mounts", "while the host's files can still be seen", NULL, make_mounts },
@@ -283,55 +228,56 @@ static const struct step child_steps[] = {
 	  call_host_hooks },
 	{ "container hooks", "in our namespaces, still by paths of the host",
 	  bundle_wants_container_hooks, run_container_hooks },
-	{ "terminal", "from the devpts of the container", bundle_wants_terminal, open_terminal },
+	{ "terminal", "from the devpts of the container", wants_terminal, open_terminal },
 	{ "protect paths", "nothing is mounted on /proc and /sys after this",
 	  bundle_wants_protection, protect_paths },
-	{ "pivot root", "the host's files are gone from here on", NULL, enter_root },
+	{ "pivot root", "the host's files are gone from here on", NULL, rows_enter_root },
 	{ "root propagation", "the root must not be shared while it is pivoted",
 	  bundle_wants_propagation, set_propagation },
-	{ "read-only root", "all mount points in it have been made", bundle_wants_read_only,
-	  seal_root },
+	{ "read-only root", "all mount points in it have been made", wants_sealed_root,
+	  rows_seal_root },
 	{ "hide", "we wait for the start, maybe long", NULL, hide_from_inside },
 	/* ---- below this line privileges only shrink ------------------------------------- */
 	{ "early filter", "without no_new_privs it needs a capability that goes next",
-	  bundle_wants_early_filter, load_filter },
+	  wants_filter_early, rows_load_filter },
 	{ "tune", "priorities need capabilities too", NULL, tune },
 	{ "bounding set", "needs a capability that goes next", NULL, bound_capabilities },
 	{ "ids and groups", "need capabilities too", NULL, set_ids },
 	{ "working directory", "by the ids of the user, with the capabilities of the engine", NULL,
-	  change_directory },
+	  rows_change_directory },
 	{ "capabilities", "nothing below needs one", NULL, limit_capabilities },
 	{ "no new privileges", "no setuid program inside can give them back",
-	  bundle_wants_no_new_privs, forbid_new_privileges },
+	  wants_no_new_privileges, rows_forbid_new_privileges },
 	{ "program", "the engine wants to know now that it is missing", NULL, find_program },
 	{ "ready", "all that can fail early has been done", NULL, report_ready },
 	{ "start", "comes from another process, maybe much later", NULL, bundle_accept_start },
 	{ "start hooks", "the last before the program", bundle_wants_start_hooks, run_start_hooks },
-	{ "filter", "as late as can be: less has to be allowed", bundle_wants_late_filter,
-	  load_filter },
+	{ "filter", "as late as can be: less has to be allowed", wants_filter_late,
+	  rows_load_filter },
 	{ "exec", "closes the channel, which tells that it worked", NULL, exec_program },
 };
 
 static const struct step exec_steps[] = {
-	{ "id maps", "the host puts us into the cgroup first", NULL, wait_for_maps },
+	{ "id maps", "the host puts us into the cgroup first", NULL, rows_wait_for_maps },
 	{ "root inside", "to enter as the container's own root", bundle_changes_user, become_root },
-	{ "session", "no terminal of the host can be typed into from inside", NULL, make_session },
-	{ "terminal", "from the devpts of the container", bundle_wants_terminal, open_terminal },
+	{ "session", "no terminal of the host can be typed into from inside", NULL,
+	  rows_make_session },
+	{ "terminal", "from the devpts of the container", wants_terminal, open_terminal },
 	{ "hide", "others inside see us from now on", NULL, hide_from_inside },
 	/* ---- below this line privileges only shrink ------------------------------------- */
 	{ "early filter", "without no_new_privs it needs a capability that goes next",
-	  bundle_wants_early_filter, load_filter },
+	  wants_filter_early, rows_load_filter },
 	{ "tune", "priorities need capabilities too", NULL, tune },
 	{ "bounding set", "needs a capability that goes next", NULL, bound_capabilities },
 	{ "ids and groups", "need capabilities too", NULL, set_ids },
-	{ "working directory", "by the ids of the user", NULL, change_directory },
+	{ "working directory", "by the ids of the user", NULL, rows_change_directory },
 	{ "capabilities", "nothing below needs one", NULL, limit_capabilities },
 	{ "no new privileges", "no setuid program inside can give them back",
-	  bundle_wants_no_new_privs, forbid_new_privileges },
+	  wants_no_new_privileges, rows_forbid_new_privileges },
 	{ "program", "in the PATH of the container", NULL, find_program },
 	{ "ready", "the terminal goes to the engine", NULL, report_ready },
-	{ "filter", "as late as can be: less has to be allowed", bundle_wants_late_filter,
-	  load_filter },
+	{ "filter", "as late as can be: less has to be allowed", wants_filter_late,
+	  rows_load_filter },
 	{ "exec", "closes the channel, which tells that it worked", NULL, exec_program },
 };
 

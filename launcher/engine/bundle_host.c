@@ -2,7 +2,6 @@
 /* bundle_host.c - the order on the engine's side; the tables are at the end */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,11 +17,12 @@
 #include "engine/bundle.h"
 #include "engine/bundle_wants.h"
 #include "engine/channel.h"
+#include "engine/rows.h"
+#include "engine/wants.h"
 #include "model/bundle.h"
 #include "model/container_spec.h"
 #include "steps/cgroup_life.h"
 #include "steps/hooks.h"
-#include "steps/id_maps.h"
 #include "steps/namespaces.h"
 #include "steps/namespaces_enter.h"
 #include "steps/payload.h"
@@ -63,11 +63,6 @@ static int make_cgroups(struct container *c, struct err *e)
 	return r;
 }
 
-static int open_namespaces(struct container *c, struct err *e)
-{
-	return namespaces_open(c->spec->join, c->join, e);
-}
-
 static int open_sources(struct container *c, struct err *e)
 {
 	size_t count = c->spec->bundle->mount_count;
@@ -85,15 +80,10 @@ static int listen_for_start(struct container *c, struct err *e)
 	return bundle_listen(c->bundle->folder, &c->bundle->listener, e);
 }
 
-static int open_channel(struct container *c, struct err *e)
-{
-	return channel_open(&c->channel, &c->child_channel, e);
-}
-
 static int clone_with(const struct plan *plan, struct container *c, struct err *e)
 {
-	int r = bundle_joins(c->spec) ? namespaces_enter(c->join, c->spec->new_namespaces, e)
-				      : namespaces_clone(c->spec->new_namespaces, -1, e);
+	int r = wants_any_join(c->spec) ? namespaces_enter(c->join, c->spec->new_namespaces, e)
+					: namespaces_clone(c->spec->new_namespaces, -1, e);
 
 	if (r < 0)
 		return r;
@@ -121,23 +111,9 @@ static int attach_to_cgroups(struct container *c, struct err *e)
 	return cgroup_set_attach(&c->bundle->cgroups, c->pid, e);
 }
 
-static int write_id_maps(struct container *c, struct err *e)
-{
-	const struct container_spec *s = c->spec;
-
-	return s->map_by_helper
-		       ? id_maps_write_by_helper(c->pid, &s->users, &s->groups, e)
-		       : id_maps_write(c->pid, &s->users, &s->groups, s->deny_setgroups, e);
-}
-
 static int limit_process(struct container *c, struct err *e)
 {
 	return payload_limit(c->pid, c->spec, e);
-}
-
-static int send_mapped(struct container *c, struct err *e)
-{
-	return channel_send(c->channel, NOTE_MAPPED, -1, e);
 }
 
 static int run_runtime_hooks(struct container *c, struct err *e)
@@ -156,11 +132,6 @@ static int run_runtime_hooks(struct container *c, struct err *e)
 	if (r == 0)
 		r = hooks_run(&b->hooks[HOOK_CREATE_RUNTIME], state, e);
 	return r < 0 ? r : channel_send(c->channel, NOTE_HOOKED, -1, e);
-}
-
-static int wait_for_ready(struct container *c, struct err *e)
-{
-	return channel_expect(c->channel, NOTE_READY, &c->terminal, e);
 }
 
 static int send_terminal(struct container *c, struct err *e)
@@ -199,11 +170,6 @@ static int keep_state(struct container *c, struct err *e)
 	return k->keep(k->arg, c->pid, &c->bundle->cgroups, e);
 }
 
-static int send_start(struct container *c, struct err *e)
-{
-	return channel_send(c->channel, NOTE_START, -1, e);
-}
-
 static int wait_for_exec(struct container *c, struct err *e)
 {
 	return channel_expect(c->channel, NOTE_END_OF_FILE, NULL, e);
@@ -211,43 +177,42 @@ static int wait_for_exec(struct container *c, struct err *e)
 
 static const struct step host_steps[] = {
 	{ "cgroups", "the limits hold from the first moment", NULL, make_cgroups },
-	{ "open namespaces", "their paths are the host's, inside they mean nothing", bundle_joins,
-	  open_namespaces },
+	{ "open namespaces", "their paths are the host's, inside they mean nothing", wants_any_join,
+	  rows_open_namespaces },
 	{ "open sources", "those that cannot be opened from inside", bundle_wants_mounts,
 	  open_sources },
 	{ "listen", "by this socket the container will be started", NULL, listen_for_start },
-	{ "channel", "the two processes talk from the first moment", NULL, open_channel },
+	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
 	{ "clone", "joins first, then creates all but time and cgroup", NULL, clone_container },
 	{ "enter cgroups", "before the cgroup namespace takes it for its root", NULL,
 	  attach_to_cgroups },
-	{ "write id maps", "only a process outside may map more than itself",
-	  bundle_wants_user_namespace, write_id_maps },
+	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,
+	  rows_write_id_maps },
 	{ "map mounts", "by user namespaces that have their maps", bundle_wants_mapped_mounts,
 	  bundle_map_mounts },
 	{ "limit process", "only a process outside may raise limits", NULL, limit_process },
-	{ "mapped", "lets the child go on", NULL, send_mapped },
+	{ "mapped", "lets the child go on", NULL, rows_send_mapped },
 	{ "runtime hooks", "the child has mounted, and not yet changed its root",
 	  bundle_wants_host_hooks, run_runtime_hooks },
-	{ "set-up", "the child works through its own table", NULL, wait_for_ready },
-	{ "console", "the engine keeps our end of the terminal", bundle_wants_terminal,
-	  send_terminal },
+	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },
+	{ "console", "the engine keeps our end of the terminal", wants_terminal, send_terminal },
 	{ "state", "who starts or deletes the container must find it", NULL, keep_state },
 	{ "pid file", "the engine takes it as: all is done", NULL, write_pid_file },
-	{ "let go", "from now on the child lives without us", NULL, send_start },
+	{ "let go", "from now on the child lives without us", NULL, rows_send_start },
 };
 
 static const struct step exec_steps[] = {
-	{ "open namespaces", "those of the running container", bundle_joins, open_namespaces },
-	{ "channel", "the two processes talk from the first moment", NULL, open_channel },
+	{ "open namespaces", "those of the running container", wants_any_join,
+	  rows_open_namespaces },
+	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
 	{ "clone", "inside the container", NULL, clone_visitor },
 	{ "enter cgroups", "its limits are ours", NULL, attach_to_cgroups },
 	{ "limit process", "only a process outside may raise limits", NULL, limit_process },
-	{ "mapped", "lets the child go on", NULL, send_mapped },
-	{ "set-up", "the child works through its own table", NULL, wait_for_ready },
-	{ "console", "the engine keeps our end of the terminal", bundle_wants_terminal,
-	  send_terminal },
+	{ "mapped", "lets the child go on", NULL, rows_send_mapped },
+	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },
+	{ "console", "the engine keeps our end of the terminal", wants_terminal, send_terminal },
 	{ "pid file", "the engine waits for it", NULL, write_pid_file },
-	{ "start", "nothing is left to prepare", NULL, send_start },
+	{ "start", "nothing is left to prepare", NULL, rows_send_start },
 	{ "exec", "end of file means that exec worked", NULL, wait_for_exec },
 };
 

@@ -12,21 +12,6 @@ bool bundle_changes_user(const struct container_spec *s)
 	return creates(s, CLONE_NEWUSER) || s->join[NS_USER] != NULL;
 }
 
-bool bundle_wants_time(const struct container_spec *s)
-{
-	return creates(s, CLONE_NEWTIME);
-}
-
-bool bundle_wants_cgroup_namespace(const struct container_spec *s)
-{
-	return creates(s, CLONE_NEWCGROUP);
-}
-
-bool bundle_wants_loopback(const struct container_spec *s)
-{
-	return creates(s, CLONE_NEWNET);
-}
-
 bool bundle_wants_names(const struct container_spec *s)
 {
 	return s->hostname != NULL || s->bundle->domainname != NULL;
@@ -35,11 +20,6 @@ bool bundle_wants_names(const struct container_spec *s)
 bool bundle_wants_sysctls(const struct container_spec *s)
 {
 	return s->bundle->sysctl_count > 0;
-}
-
-bool bundle_wants_own_mounts(const struct container_spec *s)
-{
-	return creates(s, CLONE_NEWNS);
 }
 
 bool bundle_wants_host_hooks(const struct container_spec *s)
@@ -58,11 +38,6 @@ bool bundle_wants_start_hooks(const struct container_spec *s)
 	return s->bundle->hooks[HOOK_START_CONTAINER].count > 0;
 }
 
-bool bundle_wants_terminal(const struct container_spec *s)
-{
-	return s->terminal;
-}
-
 bool bundle_wants_protection(const struct container_spec *s)
 {
 	return s->bundle->masked != NULL || s->bundle->read_only != NULL;
@@ -71,39 +46,6 @@ bool bundle_wants_protection(const struct container_spec *s)
 bool bundle_wants_propagation(const struct container_spec *s)
 {
 	return s->bundle->root_propagation != 0;
-}
-
-bool bundle_wants_read_only(const struct container_spec *s)
-{
-	return s->read_only;
-}
-
-bool bundle_wants_early_filter(const struct container_spec *s)
-{
-	return s->filter != NULL && !s->no_new_privs;
-}
-
-bool bundle_wants_late_filter(const struct container_spec *s)
-{
-	return s->filter != NULL && s->no_new_privs;
-}
-
-bool bundle_wants_no_new_privs(const struct container_spec *s)
-{
-	return s->no_new_privs;
-}
-
-bool bundle_joins(const struct container_spec *s)
-{
-	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
-		if (s->join[k] != NULL)
-			return true;
-	return false;
-}
-
-bool bundle_wants_user_namespace(const struct container_spec *s)
-{
-	return creates(s, CLONE_NEWUSER);
 }
 
 bool bundle_wants_mounts(const struct container_spec *s)

@@ -7,23 +7,12 @@
 struct container_spec;
 
 bool bundle_changes_user(const struct container_spec *s);
-bool bundle_wants_time(const struct container_spec *s);
-bool bundle_wants_cgroup_namespace(const struct container_spec *s);
-bool bundle_wants_loopback(const struct container_spec *s);
 bool bundle_wants_names(const struct container_spec *s);
 bool bundle_wants_sysctls(const struct container_spec *s);
-bool bundle_wants_own_mounts(const struct container_spec *s);
 bool bundle_wants_host_hooks(const struct container_spec *s);
 bool bundle_wants_container_hooks(const struct container_spec *s);
 bool bundle_wants_start_hooks(const struct container_spec *s);
-bool bundle_wants_terminal(const struct container_spec *s);
 bool bundle_wants_protection(const struct container_spec *s);
 bool bundle_wants_propagation(const struct container_spec *s);
-bool bundle_wants_read_only(const struct container_spec *s);
-bool bundle_wants_early_filter(const struct container_spec *s);
-bool bundle_wants_late_filter(const struct container_spec *s);
-bool bundle_wants_no_new_privs(const struct container_spec *s);
-bool bundle_joins(const struct container_spec *s);
-bool bundle_wants_user_namespace(const struct container_spec *s);
 bool bundle_wants_mounts(const struct container_spec *s);
 bool bundle_wants_mapped_mounts(const struct container_spec *s);

@@ -13,6 +13,7 @@
 #include "engine/init.h"
 #include "engine/journal.h"
 #include "engine/plan.h"
+#include "engine/rows.h"
 #include "engine/wants.h"
 #include "model/container_spec.h"
 #include "steps/clock_offsets.h"
@@ -23,14 +24,8 @@
 #include "steps/privileges.h"
 #include "steps/rootfs.h"
 #include "steps/terminal.h"
-#include "steps/seccomp.h"
 
 static const char *const nothing[] = { NULL };
-
-static int wait_for_maps(struct container *c, struct err *e)
-{
-	return channel_expect(c->channel, NOTE_MAPPED, NULL, e);
-}
 
 static int become_root_inside(struct container *c, struct err *e)
 {
@@ -38,39 +33,14 @@ static int become_root_inside(struct container *c, struct err *e)
 	return privileges_become_root(e);
 }
 
-static int make_session(struct container *c, struct err *e)
-{
-	(void)c;
-	if (setsid() < 0)
-		return err_set(e, errno, "cannot create a session");
-	return 0;
-}
-
 static int join_mounts(struct container *c, struct err *e)
 {
 	return namespaces_join(NS_MNT, c->join[NS_MNT], e);
 }
 
-static int make_cgroup_namespace(struct container *c, struct err *e)
-{
-	(void)c;
-	return namespaces_new_cgroup(e);
-}
-
-static int shift_clocks(struct container *c, struct err *e)
-{
-	return clock_offsets_enter(&c->spec->clocks, e);
-}
-
 static int set_hostname(struct container *c, struct err *e)
 {
 	return namespaces_set_hostname(c->spec->hostname, e);
-}
-
-static int bring_loopback_up(struct container *c, struct err *e)
-{
-	(void)c;
-	return namespaces_loopback_up(e);
 }
 
 static int make_mounts_private(struct container *c, struct err *e)
@@ -102,11 +72,6 @@ static int make_terminal(struct container *c, struct err *e)
 	return terminal_make(c->root, c->spec->uid, &c->terminal, e);
 }
 
-static int seal_root(struct container *c, struct err *e)
-{
-	return rootfs_seal(c->root, e);
-}
-
 static int make_mounts(struct container *c, struct err *e)
 {
 	if (c->root < 0) /* --only: the root that we have */
@@ -132,11 +97,6 @@ static int mask_paths(struct container *c, struct err *e)
 	return r;
 }
 
-static int enter_root(struct container *c, struct err *e)
-{
-	return rootfs_enter(c->root, e);
-}
-
 static int bound_capabilities(struct container *c, struct err *e)
 {
 	return privileges_bound(c->spec->capabilities, e);
@@ -153,22 +113,6 @@ static int set_ids(struct container *c, struct err *e)
 static int limit_capabilities(struct container *c, struct err *e)
 {
 	return privileges_limit(c->spec->capabilities, c->spec->ambient, e);
-}
-
-static int change_directory(struct container *c, struct err *e)
-{
-	return rootfs_change_directory(c->spec->workdir, e);
-}
-
-static int forbid_new_privileges(struct container *c, struct err *e)
-{
-	(void)c;
-	return privileges_no_new(e);
-}
-
-static int load_filter(struct container *c, struct err *e)
-{
-	return seccomp_load_filter(c->spec->filter, e);
 }
 
 static int die_with_launcher(struct container *c, struct err *e)
@@ -243,20 +187,20 @@ static int exec_payload(struct container *c, struct err *e)
 }
 
 static const struct step child_steps[] = {
-	{ "id maps", "before them we are nobody inside", NULL, wait_for_maps },
+	{ "id maps", "before them we are nobody inside", NULL, rows_wait_for_maps },
 	{ "root inside", "owns the namespaces made below", wants_user_namespace,
 	  become_root_inside },
 	{ "session", "no terminal of the host can be typed into from inside", wants_session,
-	  make_session },
+	  rows_make_session },
 	{ "join mounts", "the launcher itself still needs the paths of the host",
 	  wants_joined_mounts, join_mounts },
 	{ "cgroup namespace", "shows the cgroup that we are in by now as its root",
-	  wants_cgroup_namespace, make_cgroup_namespace },
+	  wants_cgroup_namespace, rows_make_cgroup_namespace },
 	{ "time namespace", "offsets freeze once it has a member", wants_time_namespace,
-	  shift_clocks },
+	  rows_shift_clocks },
 	{ "host name", "the new uts namespace is ours to name", wants_hostname, set_hostname },
 	{ "loopback", "a new network namespace has lo, but down", wants_loopback,
-	  bring_loopback_up },
+	  rows_bring_loopback_up },
 	{ "propagation", "else our mounts would appear on the host", wants_private_mounts,
 	  make_mounts_private },
 	{ "root filesystem", "becomes a mount, as pivot_root demands", wants_root, attach_root },
@@ -269,17 +213,18 @@ static const struct step child_steps[] = {
 	{ "mask paths", "nothing is mounted on /proc and /sys after this", wants_masks,
 	  mask_paths },
 	{ "read-only root", "every place to mount something on has been made", wants_sealed_root,
-	  seal_root },
-	{ "pivot root", "the host's files are gone from here on", wants_root, enter_root },
+	  rows_seal_root },
+	{ "pivot root", "the host's files are gone from here on", wants_root, rows_enter_root },
 	/* ---- below this line privileges only shrink ------------------------------------- */
 	{ "seccomp filter", "needs a capability without no_new_privs", wants_filter_early,
-	  load_filter },
+	  rows_load_filter },
 	{ "bounding set", "needs a capability that goes next", wants_bound, bound_capabilities },
 	{ "ids and groups", "needs capabilities too", wants_ids, set_ids },
 	{ "capabilities", "nothing below needs one", wants_limit, limit_capabilities },
-	{ "working directory", "only where this user may be", wants_workdir, change_directory },
+	{ "working directory", "only where this user may be", wants_workdir,
+	  rows_change_directory },
 	{ "no new privileges", "no setuid program inside can give them back",
-	  wants_no_new_privileges, forbid_new_privileges },
+	  wants_no_new_privileges, rows_forbid_new_privileges },
 	{ "die with launcher", "a change of ids would have undone it", NULL, die_with_launcher },
 	{ "ready", "all that can fail has been done, only exec is left", NULL, report_ready },
 	{ "start", "the host still prepares something", host_prepares, wait_for_start },
@@ -288,7 +233,7 @@ static const struct step child_steps[] = {
 	{ "other files", "what the caller had open is not for the payload", NULL,
 	  close_other_files },
 	{ "seccomp filter", "for the payload alone; nothing but exec is left to be filtered",
-	  wants_filter_late, load_filter },
+	  wants_filter_late, rows_load_filter },
 	{ "exec", "closes the channel, which tells the host that it worked", NULL, exec_payload },
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* plan_host.c - the order on the host's side; the table is at the end */
-#include <errno.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -9,12 +7,12 @@
 #include "engine/channel.h"
 #include "engine/journal.h"
 #include "engine/plan.h"
+#include "engine/rows.h"
 #include "engine/supervise.h"
 #include "engine/wants.h"
 #include "model/container_spec.h"
 #include "steps/announce.h"
 #include "steps/clock_offsets.h"
-#include "steps/id_maps.h"
 #include "steps/namespaces.h"
 #include "steps/pasta.h"
 #include "steps/resources.h"
@@ -70,16 +68,6 @@ static int announce(struct container *c, struct err *e)
 	return r;
 }
 
-static int open_channel(struct container *c, struct err *e)
-{
-	return channel_open(&c->channel, &c->child_channel, e);
-}
-
-static int open_namespaces(struct container *c, struct err *e)
-{
-	return namespaces_open(c->spec->join, c->join, e);
-}
-
 static int join_namespaces(struct container *c, struct err *e)
 {
 	/* Its user namespace may be what gives us the right to enter the others. */
@@ -131,33 +119,9 @@ static int clone_container(struct container *c, struct err *e)
 	return 0;
 }
 
-static int write_id_maps(struct container *c, struct err *e)
-{
-	const struct container_spec *s = c->spec;
-
-	return s->map_by_helper
-		       ? id_maps_write_by_helper(c->pid, &s->users, &s->groups, e)
-		       : id_maps_write(c->pid, &s->users, &s->groups, s->deny_setgroups, e);
-}
-
-static int send_mapped(struct container *c, struct err *e)
-{
-	return channel_send(c->channel, NOTE_MAPPED, -1, e);
-}
-
-static int wait_for_ready(struct container *c, struct err *e)
-{
-	return channel_expect(c->channel, NOTE_READY, &c->terminal, e);
-}
-
 static int wait_at_gate(struct container *c, struct err *e)
 {
 	return supervise_gate(c, c->spec->sync_fd, e);
-}
-
-static int send_start(struct container *c, struct err *e)
-{
-	return channel_send(c->channel, NOTE_START, -1, e);
 }
 
 static int wait_for_exec(struct container *c, struct err *e)
@@ -182,24 +146,24 @@ static const struct step host_steps[] = {
 	{ "signals", "none may be lost between now and the wait below", NULL,
 	  supervise_block_signals },
 	{ "open namespaces", "their paths are the host's, inside they mean nothing", wants_any_join,
-	  open_namespaces },
+	  rows_open_namespaces },
 	{ "cgroup", "limits hold from the first moment; a guard removes it even after our SIGKILL",
 	  wants_limits, make_cgroup },
 	{ "join namespaces", "with our rights, which the child in a user namespace has not",
 	  wants_any_join, join_namespaces },
 	{ "open root", "only we can map the owners of its files, and the child inherits it",
 	  wants_mapped_root, open_root },
-	{ "channel", "the two processes talk from the first moment", NULL, open_channel },
+	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
 	{ "clone", "all new namespaces at once, except time and cgroup", NULL, clone_container },
 	{ "limits", "the child waits for its id maps, it has used nothing yet", wants_limits,
 	  apply_limits },
 	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,
-	  write_id_maps },
+	  rows_write_id_maps },
 	{ "process limits", "inside, nobody may raise one", wants_process_limits, limit_process },
 	{ "map root", "the maps are there, and the child has not mounted it yet", wants_mapped_root,
 	  map_root },
-	{ "mapped", "lets the child go on", NULL, send_mapped },
-	{ "set-up", "the child works through its own table", NULL, wait_for_ready },
+	{ "mapped", "lets the child go on", NULL, rows_send_mapped },
+	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },
 	{ "pasta", "the network namespace is ready, and nobody uses it yet", wants_pasta,
 	  connect_by_pasta },
 	{ "announce", "all that can be told is final", wants_announcement, announce },
@@ -207,7 +171,7 @@ static const struct step host_steps[] = {
 	  wait_at_gate },
 	{ "timeline", "time is reserved on disk before anyone inside can read a clock",
 	  wants_timeline, begin_timeline },
-	{ "start", "nothing is left to prepare", host_prepares, send_start },
+	{ "start", "nothing is left to prepare", host_prepares, rows_send_start },
 	{ "exec", "end of file means that exec worked", NULL, wait_for_exec },
 	{ "wait", "forwards signals; whatever happens above, all is undone after it", NULL,
 	  supervise_wait },

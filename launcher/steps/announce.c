@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "model/clock_offset.h"
 #include "model/namespaces.h"
 
 int announce_take_name(const char *name, int *ret_lock, struct err *e)
@@ -54,9 +55,8 @@ int announce_pid_file(const char *path, pid_t pid, struct err *e)
 
 static int format_info(pid_t pid, char *text, size_t size, struct err *e)
 {
-	char path[64], link[64], offsets[160];
-	int64_t s[2];
-	uint32_t ns[2];
+	char path[64], link[64], lines[160];
+	struct clock_offsets o;
 	size_t at = (size_t)snprintf(text, size, "{\"pid\": %d, \"namespaces\": {", pid);
 	int r;
 
@@ -71,17 +71,16 @@ static int format_info(pid_t pid, char *text, size_t size, struct err *e)
 				       k > 0 ? ", " : "", namespaces[k].name, (int)n, link);
 	}
 	snprintf(path, sizeof path, "/proc/%d/timens_offsets", pid);
-	r = file_read(path, offsets, sizeof offsets, e);
+	r = file_read(path, lines, sizeof lines, e);
 	if (r < 0)
 		return r;
-	if (sscanf(offsets, "monotonic %" SCNd64 " %" SCNu32 " boottime %" SCNd64 " %" SCNu32,
-		   &s[0], &ns[0], &s[1], &ns[1]) != 4)
+	if (!clock_offsets_parse(lines, &o))
 		return err_set(e, EPROTO, "%s has an unknown form", path);
 	at += (size_t)snprintf(text + at, size - at,
 			       "}, \"offsets\": {\"monotonic\": {\"s\": %" PRId64
 			       ", \"ns\": %" PRIu32 "}, \"boottime\": {\"s\": %" PRId64
 			       ", \"ns\": %" PRIu32 "}}}\n",
-			       s[0], ns[0], s[1], ns[1]);
+			       o.monotonic.s, o.monotonic.ns, o.boottime.s, o.boottime.ns);
 	return (int)at;
 }
 

@@ -23,9 +23,10 @@ static struct clock_offset reading_of(clockid_t clock)
 	return clock_offset_from_ns(clock_now_ns(clock));
 }
 
-/* Our clocks, and our own offsets: zero, unless we are nested.  A time namespace that has just been
- * created has those of its creator. */
-static int read_view(int file, struct clock_view *ret_now, struct err *e)
+/* Our clocks and our own offsets, zero unless we are nested, and what is to be written then.  A time
+ * namespace that has just been created has the offsets of its creator. */
+static int resolve(int file, const struct clock_targets *targets, struct clock_view *ret_now,
+		   struct clock_offsets *ret_offsets, struct err *e)
 {
 	char lines[160];
 	ssize_t n = pread(file, lines, sizeof lines - 1, 0);
@@ -39,7 +40,7 @@ static int read_view(int file, struct clock_view *ret_now, struct err *e)
 	ret_now->monotonic = reading_of(CLOCK_MONOTONIC);
 	ret_now->raw = reading_of(CLOCK_MONOTONIC_RAW);
 	ret_now->boottime = reading_of(CLOCK_BOOTTIME);
-	return 0;
+	return clock_targets_resolve(targets, ret_now, ret_offsets, e);
 }
 
 static int write_offsets(const struct clock_targets *targets, struct err *e)
@@ -52,9 +53,7 @@ static int write_offsets(const struct clock_targets *targets, struct err *e)
 
 	if (file < 0)
 		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
-	r = read_view(file, &now, e);
-	if (r == 0)
-		r = clock_targets_resolve(targets, &now, &offsets, e);
+	r = resolve(file, targets, &now, &offsets, e);
 	if (r < 0)
 		return r;
 
@@ -90,9 +89,7 @@ int clock_offsets_check(const struct clock_targets *targets, struct err *e)
 		return 0; /* no time namespaces: the child says it, unless it does not need them */
 	if (file < 0)
 		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
-	r = read_view(file, &now, e);
-	if (r == 0)
-		r = clock_targets_resolve(targets, &now, &offsets, e);
+	r = resolve(file, targets, &now, &offsets, e);
 	if (r < 0)
 		return r;
 	if (clock_raw_starts_below_zero(&offsets, &now, &raw))
