@@ -34,6 +34,8 @@ struct bundle_run {
 	struct cgroup_view views[CGROUP_SET_MAX];
 	size_t view_count;
 	int listener;
+	int agent;       /* connection to who answers SCMP_ACT_NOTIFY, or -1 */
+	int agent_state; /* child: a file with what the agent is told, or -1 */
 	const char *program;
 	char **env;
 };
@@ -44,6 +46,8 @@ struct bundle_keeper {
 	int (*keep)(void *arg, pid_t pid, const struct cgroup_set *cgroups, struct err *e);
 	/* The state as hooks read it, to be freed; NULL without memory. */
 	char *(*describe)(void *arg, pid_t pid, const char *status);
+	/* What the seccomp agent is told of a process; same rule. */
+	char *(*introduce)(void *arg, pid_t pid, const char *metadata);
 	void *arg;
 };
 
@@ -62,8 +66,12 @@ int bundle_exec(const struct container_spec *spec, struct bundle_run *run, int *
  * -ENOENT if it has started already. */
 int bundle_connect(int folder);
 
-/* Lets the program of a made container run.  Returns when exec has worked. */
-int bundle_start(int folder, struct err *e);
+/* Lets the program of a made container run.  Returns when exec has worked.  agent: the path of the
+ * seccomp agent's socket, or NULL. */
+int bundle_start(int folder, const char *agent, struct err *e);
+
+/* Connects to a socket of an engine; `what` is for the message. */
+int bundle_connect_to(const char *path, const char *what, int *ret, struct err *e);
 
 /* Waits for the process, which must be our child, and forwards signals to it meanwhile. */
 int bundle_wait(pid_t pid, int *ret_status, struct err *e);
@@ -71,6 +79,10 @@ int bundle_wait(pid_t pid, int *ret_status, struct err *e);
 /* For the tables. */
 int bundle_listen(int folder, int *ret_listener, struct err *e);
 int bundle_accept_start(struct container *c, struct err *e);
+int bundle_connect_agent(struct container *c, struct err *e);
+int bundle_send_mapped(struct container *c, struct err *e);
+int bundle_wait_for_maps(struct container *c, struct err *e);
+int bundle_load_filter(struct container *c, struct err *e);
 int bundle_map_mounts(struct container *c, struct err *e);
 int bundle_send_terminal(int socket, int terminal, struct err *e);
 _Noreturn void bundle_be_child(const struct plan *plan, struct container *c, struct err *e);

@@ -206,7 +206,7 @@ _Noreturn void bundle_be_child(const struct plan *plan, struct container *c, str
 }
 
 static const struct step child_steps[] = {
-	{ "id maps", "before them we are nobody inside", NULL, rows_wait_for_maps },
+	{ "id maps", "before them we are nobody inside", NULL, bundle_wait_for_maps },
 	{ "root inside", "owns the namespaces made below", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,
 	  rows_make_session },
@@ -239,7 +239,7 @@ static const struct step child_steps[] = {
 	{ "hide", "we wait for the start, maybe long", NULL, hide_from_inside },
 	/* ---- below this line privileges only shrink ------------------------------------- */
 	{ "early filter", "without no_new_privs it needs a capability that goes next",
-	  wants_filter_early, rows_load_filter },
+	  wants_filter_early, bundle_load_filter },
 	{ "tune", "priorities need capabilities too", NULL, tune },
 	{ "bounding set", "needs a capability that goes next", NULL, bound_capabilities },
 	{ "ids and groups", "need capabilities too", NULL, set_ids },
@@ -253,12 +253,12 @@ static const struct step child_steps[] = {
 	{ "start", "comes from another process, maybe much later", NULL, bundle_accept_start },
 	{ "start hooks", "the last before the program", bundle_wants_start_hooks, run_start_hooks },
 	{ "filter", "as late as can be: less has to be allowed", wants_filter_late,
-	  rows_load_filter },
+	  bundle_load_filter },
 	{ "exec", "closes the channel, which tells that it worked", NULL, exec_program },
 };
 
 static const struct step exec_steps[] = {
-	{ "id maps", "the host puts us into the cgroup first", NULL, rows_wait_for_maps },
+	{ "id maps", "the host puts us into the cgroup first", NULL, bundle_wait_for_maps },
 	{ "root inside", "to enter as the container's own root", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,
 	  rows_make_session },
@@ -266,7 +266,7 @@ static const struct step exec_steps[] = {
 	{ "hide", "others inside see us from now on", NULL, hide_from_inside },
 	/* ---- below this line privileges only shrink ------------------------------------- */
 	{ "early filter", "without no_new_privs it needs a capability that goes next",
-	  wants_filter_early, rows_load_filter },
+	  wants_filter_early, bundle_load_filter },
 	{ "tune", "priorities need capabilities too", NULL, tune },
 	{ "bounding set", "needs a capability that goes next", NULL, bound_capabilities },
 	{ "ids and groups", "need capabilities too", NULL, set_ids },
@@ -277,7 +277,7 @@ static const struct step exec_steps[] = {
 	{ "program", "in the PATH of the container", NULL, find_program },
 	{ "ready", "the terminal goes to the engine", NULL, report_ready },
 	{ "filter", "as late as can be: less has to be allowed", wants_filter_late,
-	  rows_load_filter },
+	  bundle_load_filter },
 	{ "exec", "closes the channel, which tells that it worked", NULL, exec_program },
 };
 

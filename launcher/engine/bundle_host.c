@@ -183,6 +183,8 @@ static const struct step host_steps[] = {
 	  open_sources },
 	{ "listen", "by this socket the container will be started", NULL, listen_for_start },
 	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
+	{ "seccomp agent", "its socket cannot be reached from inside", bundle_wants_early_agent,
+	  bundle_connect_agent },
 	{ "clone", "joins first, then creates all but time and cgroup", NULL, clone_container },
 	{ "enter cgroups", "before the cgroup namespace takes it for its root", NULL,
 	  attach_to_cgroups },
@@ -191,7 +193,7 @@ static const struct step host_steps[] = {
 	{ "map mounts", "by user namespaces that have their maps", bundle_wants_mapped_mounts,
 	  bundle_map_mounts },
 	{ "limit process", "only a process outside may raise limits", NULL, limit_process },
-	{ "mapped", "lets the child go on", NULL, rows_send_mapped },
+	{ "mapped", "lets the child go on", NULL, bundle_send_mapped },
 	{ "runtime hooks", "the child has mounted, and not yet changed its root",
 	  bundle_wants_host_hooks, run_runtime_hooks },
 	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },
@@ -205,10 +207,12 @@ static const struct step exec_steps[] = {
 	{ "open namespaces", "those of the running container", wants_any_join,
 	  rows_open_namespaces },
 	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
+	{ "seccomp agent", "its socket cannot be reached from inside", bundle_wants_agent,
+	  bundle_connect_agent },
 	{ "clone", "inside the container", NULL, clone_visitor },
 	{ "enter cgroups", "its limits are ours", NULL, attach_to_cgroups },
 	{ "limit process", "only a process outside may raise limits", NULL, limit_process },
-	{ "mapped", "lets the child go on", NULL, rows_send_mapped },
+	{ "mapped", "lets the child go on", NULL, bundle_send_mapped },
 	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },
 	{ "console", "the engine keeps our end of the terminal", wants_terminal, send_terminal },
 	{ "pid file", "the engine waits for it", NULL, write_pid_file },
@@ -233,7 +237,7 @@ static struct container new_container(const struct container_spec *spec, struct 
 
 	for (enum namespace_kind k = 0; k < NS_COUNT; k++)
 		c.join[k] = -1;
-	run->listener = -1;
+	run->listener = run->agent = run->agent_state = -1;
 	return c;
 }
 

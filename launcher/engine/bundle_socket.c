@@ -53,6 +53,20 @@ int bundle_connect(int folder)
 	return take_fd(&s);
 }
 
+int bundle_connect_to(const char *path, const char *what, int *ret, struct err *e)
+{
+	autoclose int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	if (strlen(path) >= sizeof a.sun_path)
+		return err_set(e, ENAMETOOLONG, "the path of the %s %s", what, path);
+	strcpy(a.sun_path, path);
+	if (s < 0 || connect(s, (struct sockaddr *)&a, sizeof a) < 0)
+		return err_set(e, errno, "cannot connect to the %s %s", what, path);
+	*ret = take_fd(&s);
+	return 0;
+}
+
 int bundle_accept_start(struct container *c, struct err *e)
 {
 	for (;;) {
@@ -63,7 +77,7 @@ int bundle_accept_start(struct container *c, struct err *e)
 			continue;
 		if (s < 0)
 			return err_set(e, errno, "cannot wait for the start");
-		if (channel_expect(s, NOTE_START, NULL, &ignored) < 0) {
+		if (channel_expect(s, NOTE_START, &c->bundle->agent, &ignored) < 0) {
 			close(s);
 			continue;
 		}
@@ -73,15 +87,17 @@ int bundle_accept_start(struct container *c, struct err *e)
 	}
 }
 
-int bundle_start(int folder, struct err *e)
+int bundle_start(int folder, const char *agent, struct err *e)
 {
-	autoclose int s = bundle_connect(folder);
+	autoclose int s = bundle_connect(folder), connection = -1;
 
 	if (s == -ECONNREFUSED || s == -ENOENT)
 		return err_set(e, EALREADY, "the container is not in the state created");
 	if (s < 0)
 		return err_set(e, -s, "cannot reach the container");
-	if (channel_send(s, NOTE_START, -1, e) < 0)
+	if (agent != NULL && bundle_connect_to(agent, "seccomp agent", &connection, e) < 0)
+		return -e->code;
+	if (channel_send(s, NOTE_START, connection, e) < 0)
 		return -e->code;
 	return channel_expect(s, NOTE_END_OF_FILE, NULL, e);
 }

@@ -6,6 +6,7 @@
 
 #include "model/bundle.h"
 #include "model/container_spec.h"
+#include "model/seccomp_filter.h"
 
 bool bundle_changes_user(const struct container_spec *s)
 {
@@ -59,4 +60,14 @@ bool bundle_wants_mapped_mounts(const struct container_spec *s)
 		if (s->bundle->mounts[i].map_ids)
 			return true;
 	return false;
+}
+
+bool bundle_wants_agent(const struct container_spec *s)
+{
+	return s->filter != NULL && seccomp_filter_notifies(s->filter);
+}
+
+bool bundle_wants_early_agent(const struct container_spec *s)
+{
+	return bundle_wants_agent(s) && !s->no_new_privs;
 }

@@ -16,3 +16,5 @@ bool bundle_wants_protection(const struct container_spec *s);
 bool bundle_wants_propagation(const struct container_spec *s);
 bool bundle_wants_mounts(const struct container_spec *s);
 bool bundle_wants_mapped_mounts(const struct container_spec *s);
+bool bundle_wants_agent(const struct container_spec *s);
+bool bundle_wants_early_agent(const struct container_spec *s);

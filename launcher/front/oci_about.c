@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "front/doc.h"
 #include "front/oci_commands.h"
+#include "front/seccomp_words.h"
 #include "model/capability.h"
 
 static const char *const default_capabilities[] = { "CAP_AUDIT_WRITE", "CAP_KILL",
@@ -33,18 +34,32 @@ static struct json *enabled(bool yes)
 	return o;
 }
 
+static struct json *words_of(const struct word *words)
+{
+	struct json *array = doc_new_array();
+
+	for (; words->name != NULL; words++)
+		doc_append_text(array, words->name);
+	return array;
+}
+
+static struct json *filter_features(void)
+{
+	struct json *o = enabled(true);
+
+	doc_set(o, "actions", words_of(seccomp_actions));
+	doc_set(o, "operators", words_of(seccomp_operators));
+	doc_set(o, "archs", words_of(seccomp_architectures));
+	doc_set(o, "knownFlags", words_of(seccomp_flags));
+	doc_set(o, "supportedFlags", words_of(seccomp_flags));
+	return o;
+}
+
 static struct json *linux_features(void)
 {
 	static const char *const kinds[] = { "cgroup", "ipc",  "mount", "network",
 					     "pid",    "time", "user",  "uts" };
-	static const char *const actions[] = {
-		"SCMP_ACT_ALLOW",       "SCMP_ACT_ERRNO", "SCMP_ACT_KILL",  "SCMP_ACT_KILL_PROCESS",
-		"SCMP_ACT_KILL_THREAD", "SCMP_ACT_LOG",   "SCMP_ACT_TRACE", "SCMP_ACT_TRAP",
-	};
-	static const char *const operators[] = { "SCMP_CMP_EQ",       "SCMP_CMP_GE", "SCMP_CMP_GT",
-						 "SCMP_CMP_LE",       "SCMP_CMP_LT", "SCMP_CMP_NE",
-						 "SCMP_CMP_MASKED_EQ" };
-	struct json *l = doc_new_object(), *cgroup = doc_new_object(), *filter = enabled(true);
+	struct json *l = doc_new_object(), *cgroup = doc_new_object();
 	struct json *capabilities = doc_new_array(), *extensions = doc_new_object();
 	char name[CAPABILITY_TEXT];
 
@@ -58,9 +73,7 @@ static struct json *linux_features(void)
 	doc_set_flag(cgroup, "systemdUser", false);
 	doc_set_flag(cgroup, "rdma", false);
 	doc_set(l, "cgroup", cgroup);
-	doc_set(filter, "actions", texts(actions, sizeof actions / sizeof *actions));
-	doc_set(filter, "operators", texts(operators, sizeof operators / sizeof *operators));
-	doc_set(l, "seccomp", filter);
+	doc_set(l, "seccomp", filter_features());
 	doc_set(l, "apparmor", enabled(false));
 	doc_set(l, "selinux", enabled(false));
 	doc_set(l, "intelRdt", enabled(false));

@@ -348,10 +348,20 @@ int oci_config_load(const char *file, const char *folder, const struct oci_clock
 	return oci_mounts_read(ret->root, ret, e);
 }
 
-int oci_config_load_hooks(const char *file, struct oci_config *ret, struct err *e)
+int oci_config_load_later(const char *file, struct oci_config *ret, struct err *e)
 {
+	const struct json *l, *profile, *process;
+	bool late = false;
+
 	if (read_file(file, ret, e) < 0 ||
 	    doc_parse(ret->text, ret->length, file, &ret->root, e) < 0)
 		return -e->code;
+	if (doc_object(ret->root, "linux", &l, e) < 0 ||
+	    doc_object(l, "seccomp", &profile, e) < 0 || oci_agent_read(profile, ret, e) < 0 ||
+	    doc_object(ret->root, "process", &process, e) < 0 ||
+	    doc_flag(process, "noNewPrivileges", &late, e) < 0)
+		return -e->code;
+	if (!late) /* the filter was loaded by create */
+		ret->bundle.agent_path = NULL;
 	return read_hooks(ret, e);
 }

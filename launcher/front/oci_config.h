@@ -36,12 +36,14 @@ struct oci_clock_flags {
 int oci_config_load(const char *file, const char *folder, const struct oci_clock_flags *flags,
 		    struct oci_config *ret, struct err *e);
 
-/* The hooks alone, for the commands that come later in the container's life. */
-int oci_config_load_hooks(const char *file, struct oci_config *ret, struct err *e);
+/* The hooks and the seccomp agent alone, for the commands that come later in the container's life. */
+int oci_config_load_later(const char *file, struct oci_config *ret, struct err *e);
 
 /* The parts, each in a file of its own. */
 int oci_process_read(const struct json *process, struct oci_config *c, struct err *e);
 int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct err *e);
+/* Who answers SCMP_ACT_NOTIFY; `profile` is linux.seccomp, or NULL. */
+int oci_agent_read(const struct json *profile, struct oci_config *c, struct err *e);
 int oci_mounts_read(const struct json *root, struct oci_config *c, struct err *e);
 int oci_mount_options_list(const char *const **ret_names, size_t *ret_count);
 int oci_resources_read(const struct json *resources, struct oci_config *c, struct err *e);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,18 +43,9 @@ static char *describe(void *arg, pid_t pid, const char *status)
 	return state_describe(&now, status, 0);
 }
 
-static int connect_console(const char *path, int *ret, struct err *e)
+static char *introduce(void *arg, pid_t pid, const char *metadata)
 {
-	autoclose int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-
-	if (strlen(path) >= sizeof a.sun_path)
-		return err_set(e, ENAMETOOLONG, "the path of the console socket %s", path);
-	strcpy(a.sun_path, path);
-	if (s < 0 || connect(s, (struct sockaddr *)&a, sizeof a) < 0)
-		return err_set(e, errno, "cannot connect to the console socket %s", path);
-	*ret = take_fd(&s);
-	return 0;
+	return state_introduce(arg, pid, metadata);
 }
 
 int oci_run_options(const struct oci_call *call, bool terminal, struct bundle_run *run,
@@ -88,7 +77,9 @@ int oci_run_options(const struct oci_call *call, bool terminal, struct bundle_ru
 		return err_set(e, EINVAL, "a terminal needs --console-socket");
 	if (!terminal && call->console_socket != NULL)
 		return err_set(e, EINVAL, "--console-socket without a terminal");
-	return terminal ? connect_console(call->console_socket, &run->console_socket, e) : 0;
+	return terminal ? bundle_connect_to(call->console_socket, "console socket",
+					    &run->console_socket, e)
+			: 0;
 }
 
 static int bundle_folder(const struct oci_call *call, const char **ret, struct err *e)
@@ -122,7 +113,9 @@ static int make(struct oci_call *call, struct state *s, pid_t *ret_pid, struct e
 {
 	static struct oci_config config;
 	static struct bundle_run run;
-	static struct bundle_keeper keeper = { .keep = keep, .describe = describe };
+	static struct bundle_keeper keeper = { .keep = keep,
+					       .describe = describe,
+					       .introduce = introduce };
 	const char *id = NULL, *folder = NULL;
 	struct err ignored; /* the first failure is the one to tell */
 	int r;

@@ -144,11 +144,17 @@ static int prepare(struct oci_call *call, struct state *s, struct oci_config *c,
 	return choose_namespaces(s->pid, &c->spec, e);
 }
 
+static char *introduce(void *arg, pid_t pid, const char *metadata)
+{
+	return state_introduce(arg, pid, metadata);
+}
+
 int oci_exec(struct oci_call *call, struct err *e)
 {
 	static struct oci_config config;
 	static struct bundle_run run;
 	struct state s = { .folder = -1 };
+	struct bundle_keeper keeper = { .introduce = introduce, .arg = &s };
 	int status = 0, r = prepare(call, &s, &config, e);
 
 	if (r == 0)
@@ -156,6 +162,7 @@ int oci_exec(struct oci_call *call, struct err *e)
 	if (r < 0)
 		return r;
 	run.folder = s.folder;
+	run.keeper = &keeper;
 	run.cgroups = s.cgroups;
 	run.detached = call->detach;
 	r = bundle_exec(&config.spec, &run, &status, e);

@@ -32,14 +32,14 @@ static int open_container(struct oci_call *call, bool lock, struct state *s, str
 	return state_open(call->root, id, lock, s, e);
 }
 
-/* The configuration that the container was created with, for its hooks. */
-static int load_hooks(const struct state *s, struct oci_config *c, struct err *e)
+/* The configuration that the container was created with, as far as it is needed later. */
+static int load_later(const struct state *s, struct oci_config *c, struct err *e)
 {
 	autofree char *file = NULL;
 
 	if (asprintf(&file, "%s/config.json", s->path) < 0)
 		return err_set(e, ENOMEM, "cannot keep a path");
-	return oci_config_load_hooks(file, c, e);
+	return oci_config_load_later(file, c, e);
 }
 
 static void run_hooks_leniently(const struct state *s, const struct oci_config *c,
@@ -62,14 +62,14 @@ static int start(const struct state *s, struct err *e)
 	if (now != STATE_CREATED)
 		return err_set(e, EBUSY, "container '%s' is %s, only a created one can be started",
 			       s->id, state_word(now));
-	r = bundle_start(s->folder, e);
+	r = load_later(s, &config, e);
+	if (r == 0)
+		r = bundle_start(s->folder, config.bundle.agent_path, e);
 	if (r < 0)
 		return r;
 	(void)unlinkat(s->folder, "start", 0); /* a dead socket; delete removes it as well */
-	r = load_hooks(s, &config, e);
-	if (r == 0)
-		run_hooks_leniently(s, &config, HOOK_POSTSTART, "running");
-	return r;
+	run_hooks_leniently(s, &config, HOOK_POSTSTART, "running");
+	return 0;
 }
 
 int oci_start(struct oci_call *call, struct err *e)
@@ -203,7 +203,7 @@ int oci_delete(struct oci_call *call, struct err *e)
 	if (r < 0)
 		return r;
 	s.pid = 0;
-	if (load_hooks(&s, &config, e) == 0) /* killed early, it may not have been kept */
+	if (load_later(&s, &config, e) == 0) /* killed early, it may not have been kept */
 		run_hooks_leniently(&s, &config, HOOK_POSTSTOP, "stopped");
 	return state_remove(&s, e);
 }

@@ -219,6 +219,49 @@ int oci_process_read(const struct json *process, struct oci_config *c, struct er
 	return 0;
 }
 
+static bool is_left_to_agent(const struct json *entry, const char *key)
+{
+	const char *action = doc_as_text(doc_get(entry, key));
+
+	return action != NULL && strcmp(action, "SCMP_ACT_NOTIFY") == 0;
+}
+
+static int count_notified(const struct json *profile, size_t *ret, struct err *e)
+{
+	const struct json *list;
+	size_t count;
+
+	*ret = is_left_to_agent(profile, "defaultAction") ? 1 : 0;
+	if (doc_array(profile, "syscalls", &list, &count, e) < 0)
+		return -e->code;
+	for (size_t i = 0; i < count; i++)
+		*ret += is_left_to_agent(doc_at(list, i), "action") ? 1 : 0;
+	return 0;
+}
+
+int oci_agent_read(const struct json *profile, struct oci_config *c, struct err *e)
+{
+	struct bundle *b = &c->bundle;
+	size_t notified;
+
+	if (doc_text(profile, "listenerPath", &b->agent_path, e) < 0 ||
+	    doc_text(profile, "listenerMetadata", &b->agent_metadata, e) < 0)
+		return -e->code;
+	if (b->agent_path != NULL && *b->agent_path == '\0')
+		b->agent_path = NULL;
+	if (b->agent_metadata != NULL && *b->agent_metadata == '\0')
+		b->agent_metadata = NULL;
+	if (b->agent_path == NULL && b->agent_metadata != NULL)
+		return err_set(e, EINVAL, "'linux.seccomp.listenerMetadata' without listenerPath");
+	if (b->agent_path != NULL && b->agent_path[0] != '/')
+		return err_set(e, EINVAL, "'linux.seccomp.listenerPath' is not absolute");
+	if (count_notified(profile, &notified, e) < 0)
+		return -e->code;
+	if (notified == 0)
+		b->agent_path = NULL; /* nothing to answer */
+	return 0;
+}
+
 int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct err *e)
 {
 	const struct json *profile;
@@ -228,8 +271,9 @@ int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct 
 
 	if (r < 0 || profile == NULL)
 		return r;
-	if (doc_get(profile, "listenerPath") != NULL)
-		return err_set(e, ENOTSUP, "'linux.seccomp.listenerPath' is not supported");
+	if (oci_agent_read(profile, c, e) < 0)
+		return -e->code;
+	facts.has_agent = c->bundle.agent_path != NULL;
 	text = doc_format(profile, 0);
 	if (text == NULL)
 		return err_set(e, ENOMEM, "cannot keep 'linux.seccomp'");

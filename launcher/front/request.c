@@ -202,7 +202,7 @@ static int choose_filter(struct request *q, struct err *e)
 	else if (q->cap_add != 0)
 		r = seccomp_profile_compile(
 			seccomp_default_profile, strlen(seccomp_default_profile),
-			&(struct profile_facts){ s->capabilities, { 0, 0 } }, &compiled, e);
+			&(struct profile_facts){ .capabilities = s->capabilities }, &compiled, e);
 	if (r < 0)
 		snprintf(e->step, sizeof e->step, "--seccomp");
 	return r;

@@ -71,9 +71,9 @@ static int read_errno(const json_t *entry, const char *key, const char *name_key
 	return 0;
 }
 
-static int read_action(const json_t *entry, const char *key, const char *errno_key,
-		       const char *errno_name_key, uint32_t *ret_action, const char *where,
-		       struct err *e)
+static int read_action(const struct compiler *c, const json_t *entry, const char *key,
+		       const char *errno_key, const char *errno_name_key, uint32_t *ret_action,
+		       const char *where, struct err *e)
 {
 	const char *name = json_string_value(json_object_get(entry, key));
 	const struct word *action = word_find(seccomp_actions, name);
@@ -82,7 +82,7 @@ static int read_action(const json_t *entry, const char *key, const char *errno_k
 
 	if (name == NULL)
 		return err_set(e, EINVAL, "%s: %s is missing", where, key);
-	if (strcmp(name, "SCMP_ACT_NOTIFY") == 0)
+	if (strcmp(name, "SCMP_ACT_NOTIFY") == 0 && !c->facts->has_agent)
 		return err_set(e, ENOTSUP, "%s: SCMP_ACT_NOTIFY needs an agent", where);
 	if (action == NULL)
 		return err_set(e, EINVAL, "%s: unknown action '%.64s'", where, name);
@@ -191,7 +191,7 @@ static int add_entry(const struct compiler *c, json_t *entry, struct err *e)
 		names = single = json_pack("[O*]", json_object_get(entry, "name"));
 	if (json_array_size(names) == 0)
 		return err_set(e, EINVAL, "%s: names are missing", c->where);
-	r = read_action(entry, "action", "errnoRet", "errno", &action, c->where, e);
+	r = read_action(c, entry, "action", "errnoRet", "errno", &action, c->where, e);
 	if (r < 0)
 		return r;
 	r = seccomp_conditions_hold(entry, c->facts, c->native, &stands, c->where, e);
@@ -293,7 +293,7 @@ static int compile_json(const json_t *profile, const struct profile_facts *facts
 	size_t i;
 	int r;
 
-	r = read_action(profile, "defaultAction", "defaultErrnoRet", "defaultErrno",
+	r = read_action(&c, profile, "defaultAction", "defaultErrnoRet", "defaultErrno",
 			&c.default_action, "profile", e);
 	if (r < 0)
 		return r;

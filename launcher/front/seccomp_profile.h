@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,13 +23,14 @@ struct err;
 struct profile_facts {
 	uint64_t capabilities;          /* of the payload */
 	unsigned int kernel_version[2]; /* major, minor */
+	bool has_agent;                 /* who answers SCMP_ACT_NOTIFY */
 };
 
 /* Compiles the profile for the architecture that this runs on.  On success the caller owns
  * ret->program.filter (free).
  * Returns 0, or a negative errno with *e filled:
  *   -EINVAL   not JSON, or not a profile: the text says which entry and why
- *   -ENOTSUP  it asks for an agent (SCMP_ACT_NOTIFY)
+ *   -ENOTSUP  it asks for an agent (SCMP_ACT_NOTIFY), and there is none
  *   -EFBIG    more than the 4096 instructions that the kernel takes */
 int seccomp_profile_compile(const char *text, size_t length, const struct profile_facts *facts,
 			    struct seccomp_filter *ret, struct err *e);

@@ -12,6 +12,7 @@ const struct word seccomp_actions[] = {
 	{ "SCMP_ACT_KILL_PROCESS", SCMP_ACT_KILL_PROCESS, NULL },
 	{ "SCMP_ACT_KILL_THREAD", SCMP_ACT_KILL_THREAD, NULL },
 	{ "SCMP_ACT_LOG", SCMP_ACT_LOG, NULL },
+	{ "SCMP_ACT_NOTIFY", SCMP_ACT_NOTIFY, NULL },
 	{ "SCMP_ACT_TRACE", SCMP_ACT_TRACE(0), NULL },
 	{ "SCMP_ACT_TRAP", SCMP_ACT_TRAP, NULL },
 	{ NULL, 0, NULL },
@@ -52,8 +53,7 @@ const struct word seccomp_flags[] = {
 	{ "SECCOMP_FILTER_FLAG_SPEC_ALLOW", SECCOMP_FILTER_FLAG_SPEC_ALLOW, NULL },
 	/* The payload has one thread when it is loaded: nothing to bring in step. */
 	{ "SECCOMP_FILTER_FLAG_TSYNC", 0, NULL },
-	/* Only means something with an agent. */
-	{ "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", 0, NULL },
+	{ "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, NULL },
 	{ NULL, 0, NULL },
 };
 

@@ -237,6 +237,22 @@ char *state_describe(const struct state *s, const char *status, unsigned int ind
 	return doc_format(specified(s, status), indent);
 }
 
+char *state_introduce(const struct state *s, pid_t pid, const char *metadata)
+{
+	struct state now = *s;
+	struct json *o = doc_new_object(), *fds = doc_new_array();
+
+	now.pid = s->pid > 0 ? s->pid : pid;
+	doc_set_text(o, "ociVersion", s->version != NULL ? s->version : "1.2.0");
+	doc_append_text(fds, "seccompFd");
+	doc_set(o, "fds", fds);
+	doc_set_integer(o, "pid", pid);
+	if (metadata != NULL)
+		doc_set_text(o, "metadata", metadata);
+	doc_set(o, "state", specified(&now, s->pid > 0 ? "running" : "creating"));
+	return doc_format(o, 0);
+}
+
 int state_remove(const struct state *s, struct err *e)
 {
 	static const char *const files[] = { "start", ".config.json.new", ".state.json.new",

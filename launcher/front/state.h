@@ -59,5 +59,9 @@ const char *state_word(enum state_status status);
 /* The state as the specification defines it; to be freed. */
 char *state_describe(const struct state *s, const char *status, unsigned int indent);
 
+/* What the specification tells a seccomp agent of a process of the container ("Container Process
+ * State"); to be freed, NULL without memory. */
+char *state_introduce(const struct state *s, pid_t pid, const char *metadata);
+
 /* The start time of a process as /proc says; 0: there is none, or it is a zombie. */
 uint64_t state_start_ticks(pid_t pid);

@@ -102,6 +102,8 @@ struct bundle {
 	char **masked, **read_only; /* NULL-terminated, absolute paths inside */
 	unsigned long root_propagation;
 	const char *domainname;
+	const char *agent_path;     /* socket of who answers SCMP_ACT_NOTIFY, or NULL */
+	const char *agent_metadata; /* for the agent, or NULL */
 	bool has_capabilities;
 	struct capability_sets capabilities;
 	bool has_umask;

@@ -11,7 +11,10 @@
 
 int seccomp_load_filter(const struct seccomp_filter *filter, struct err *e)
 {
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, filter->flags, &filter->program) < 0)
+	/* Without an agent there is nobody to wait for, and the kernel refuses the flag. */
+	unsigned int flags = filter->flags & ~(unsigned int)SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter->program) < 0)
 		return err_set(e, errno, "cannot load the filter of %u instructions",
 			       filter->program.len);
 	return 0;

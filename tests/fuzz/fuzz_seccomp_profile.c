@@ -9,7 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct profile_facts facts = { UINT64_C(0x5555555555), { 6, 1 } };
+	const struct profile_facts facts = { .capabilities = UINT64_C(0x5555555555),
+					     .kernel_version = { 6, 1 } };
 	struct seccomp_filter filter = { 0 };
 	char *text = fuzz_text(data, size);
 	struct err e = { 0 };

@@ -171,12 +171,6 @@ def test_of_many_creators_of_one_id_one_wins(runtime: Runtime, bundle: Bundle):
     ("part", "member", "value", "text"),
     [
         ("linux", "intelRdt", {}, "'linux.intelRdt' is not supported"),
-        (
-            "linux",
-            "seccomp",
-            {"defaultAction": "SCMP_ACT_ALLOW", "listenerPath": "/x"},
-            "'linux.seccomp.listenerPath' is not supported",
-        ),
         ("linux", "cgroupsPath", "a.slice:b:c", "is one of systemd, which is not supported"),
         ("linux", "sysctl", {"kernel.panic": "1"}, "sysctl 'kernel.panic' is not of a namespace"),
         ("process", "apparmorProfile", "x", "'process.apparmorProfile' is not supported"),

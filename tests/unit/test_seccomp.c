@@ -134,7 +134,7 @@ static void what_is_unknown_does_not_exist(void)
 static int compile(const char *text, uint64_t capabilities, struct seccomp_filter *ret,
 		   struct err *e)
 {
-	struct profile_facts facts = { capabilities, { 5, 10 } };
+	struct profile_facts facts = { .capabilities = capabilities, .kernel_version = { 5, 10 } };
 
 	*e = (struct err){ 0 };
 	return seccomp_profile_compile(text, strlen(text), &facts, ret, e);
