@@ -21,6 +21,7 @@
 #include "engine/wants.h"
 #include "model/bundle.h"
 #include "model/container_spec.h"
+#include "steps/cgroup_devices.h"
 #include "steps/cgroup_life.h"
 #include "steps/hooks.h"
 #include "steps/namespaces.h"
@@ -48,8 +49,8 @@ static int make_cgroups(struct container *c, struct err *e)
 	if (r == 0)
 		r = cgroup_set_limit(&b->cgroups, wanted->settings, wanted->setting_count, e);
 	if (r == 0 && !b->unprivileged) /* others can make no device at all */
-		r = cgroup_set_allow_devices(&b->cgroups, wanted->device_rules,
-					     wanted->device_rule_count, e);
+		r = cgroup_devices_allow(&b->cgroups, wanted->device_rules,
+					 wanted->device_rule_count, e);
 	for (size_t i = 0; i < b->cgroups.count; i++) {
 		struct cgroup_dir *d = &b->cgroups.dirs[i];
 		char *point = strndup(d->dir, d->mount_length);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "model/bundle.h"
 #include "steps/cgroup_life.h"
+#include "steps/cgroup_devices.h"
 #include "steps/cgroup_set.h"
 #include "steps/hooks.h"
 
@@ -52,7 +53,7 @@ int bundle_limit(const struct cgroup_set *set, const struct bundle *wanted, stru
 
 	if (r < 0 || set->count == 0)
 		return r;
-	return cgroup_set_allow_devices(set, wanted->device_rules, wanted->device_rule_count, e);
+	return cgroup_devices_allow(set, wanted->device_rules, wanted->device_rule_count, e);
 }
 
 int bundle_remove(const struct cgroup_set *set, struct err *e)

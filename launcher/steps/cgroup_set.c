@@ -309,38 +309,3 @@ int cgroup_set_attach(const struct cgroup_set *set, pid_t pid, struct err *e)
 	}
 	return 0;
 }
-
-int cgroup_set_allow_devices(const struct cgroup_set *set, const struct device_rule *rules,
-			     size_t count, struct err *e)
-{
-	/* null, full, zero, random, urandom, tty, console, ptmx, pts; and any node may be made,
-	 * as making it opens nothing. */
-	static const char *const always[] = { "c *:* m",   "b *:* m",   "c 1:3 rwm",  "c 1:5 rwm",
-					      "c 1:7 rwm", "c 1:8 rwm", "c 1:9 rwm",  "c 5:0 rwm",
-					      "c 5:1 rwm", "c 5:2 rwm", "c 136:* rwm" };
-	const struct cgroup_dir *d = v1_tree_of(set, "devices");
-	int r = 0;
-
-	if (count == 0)
-		return 0;
-	if (d == NULL)
-		return err_set(e, ENOTSUP,
-			       "device rules need the controller devices of cgroup v1, "
-			       "which this host does not have");
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		const struct device_rule *rule = &rules[i];
-		char major[24] = "*", minor[24] = "*", line[80];
-
-		if (rule->major >= 0)
-			snprintf(major, sizeof major, "%lld", (long long)rule->major);
-		if (rule->minor >= 0)
-			snprintf(minor, sizeof minor, "%lld", (long long)rule->minor);
-		snprintf(line, sizeof line, "%c %s:%s %s%s%s", rule->type, major, minor,
-			 rule->read ? "r" : "", rule->write ? "w" : "", rule->make ? "m" : "");
-		r = write_in(d->dir, rule->allow ? "devices.allow" : "devices.deny",
-			     rule->type == 'a' ? "a" : line, e);
-	}
-	for (size_t i = 0; r == 0 && i < sizeof always / sizeof *always; i++)
-		r = write_in(d->dir, "devices.allow", always[i], e);
-	return r;
-}

@@ -17,7 +17,6 @@
 #include "model/cgroup_set.h"
 
 struct cgroup_setting;
-struct device_rule;
 struct err;
 
 /* Chooses the places; makes nothing.  path is that of the specification, or NULL for a place
@@ -33,9 +32,5 @@ int cgroup_set_make(struct cgroup_set *set, bool unprivileged, struct err *e);
 /* Writes the limits.  -ENOENT: no tree has the controller. */
 int cgroup_set_limit(const struct cgroup_set *set, const struct cgroup_setting *settings,
 		     size_t count, struct err *e);
-
-/* v1: the rules after each other, and then what every container may use. */
-int cgroup_set_allow_devices(const struct cgroup_set *set, const struct device_rule *rules,
-			     size_t count, struct err *e);
 
 int cgroup_set_attach(const struct cgroup_set *set, pid_t pid, struct err *e);
