@@ -58,6 +58,15 @@ static void open_standard_streams(void)
 		close(fd);
 }
 
+/* The same in every C library: a line of a message in one piece, an answer as a whole. */
+static void buffer_standard_streams(void)
+{
+	static char line[1024];
+
+	(void)setvbuf(stderr, line, _IOLBF, sizeof line); /* without it: in smaller pieces */
+	(void)setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+}
+
 /* Is it about us, or about what would be done, in place of a container? */
 static bool asks_for_words(const struct request *q)
 {
@@ -73,7 +82,7 @@ static int print_answer(const struct request *q)
 	if (q->help) {
 		request_print_help();
 	} else if (q->version) {
-		puts("timens-run " VERSION);
+		puts("timens-run " TIMENS_VERSION);
 	} else {
 		plan_explain(&host_plan, "host", &q->spec);
 		plan_explain(&child_plan, "child", &q->spec);
@@ -92,6 +101,7 @@ int main(int argc, char **argv)
 		return print_failure(&e);
 	}
 	open_standard_streams();
+	buffer_standard_streams();
 	if (prepare(&q, argv + 1, &e) < 0)
 		return print_failure(&e);
 	if (asks_for_words(&q)) {

@@ -4,7 +4,8 @@
  * usage: floor ROOT PROGRAM [ARG...]        (as root, or as a user with a single-id map)
  *
  * The system calls of `timens-run --monotonic 3600 --boottime 3600 ROOT PROGRAM`, in the same
- * order, straight from start to exec: the bound that the benchmark measures timens-run against.
+ * order, straight from start to exec, with the same C library: the bound that the benchmark
+ * measures timens-run against.
  * A call that fails ends it with 125, nothing else is looked at.
  */
 #include <fcntl.h>
@@ -201,10 +202,8 @@ static _Noreturn void child(int channel, char **argv, bool with_groups)
 	enter_time_namespace();
 	bring_loopback_up();
 	need(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "propagation");
-	root = (int)syscall(SYS_open_tree, AT_FDCWD, argv[0],
-			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-	need(syscall(SYS_move_mount, root, "", AT_FDCWD, argv[0], MOVE_MOUNT_F_EMPTY_PATH) == 0,
-	     argv[0]);
+	root = open_tree(AT_FDCWD, argv[0], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	need(move_mount(root, "", AT_FDCWD, argv[0], MOVE_MOUNT_F_EMPTY_PATH) == 0, argv[0]);
 	make_mounts(root);
 	need(fchdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0, "pivot_root");
 	need(umount2(".", MNT_DETACH) == 0, "umount");
@@ -212,7 +211,7 @@ static _Noreturn void child(int channel, char **argv, bool with_groups)
 	need(send(channel, "R", 1, 0) == 1, "ready");
 	payload = clone(exec_payload, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
 			argv + 1);
-	close_range(0, ~0U, 0);
+	(void)close_range(0, ~0U, 0);
 	need(waitpid(payload, &status, 0) == payload, "payload");
 	_exit(WEXITSTATUS(status));
 }

@@ -38,7 +38,9 @@ int channel_send(int fd, enum note note, int carried, struct err *e)
 	int code;
 
 	if (carried >= 0) {
-		space.header = (struct cmsghdr){ CMSG_LEN(sizeof carried), SOL_SOCKET, SCM_RIGHTS };
+		space.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof carried),
+						 .cmsg_level = SOL_SOCKET,
+						 .cmsg_type = SCM_RIGHTS };
 		memcpy(CMSG_DATA(&space.header), &carried, sizeof carried);
 		packet.msg_control = &space;
 		packet.msg_controllen = sizeof space;

@@ -148,6 +148,8 @@ int supervise_gate(struct container *c, int gate, struct err *e)
 			return err_set(e, EPIPE, "the container ended before its start");
 		if (s.ssi_signo == SIGTERM || s.ssi_signo == SIGINT || s.ssi_signo == SIGHUP)
 			return err_set(e, EINTR, "%s before the start",
-				       sigabbrev_np((int)s.ssi_signo));
+				       s.ssi_signo == SIGTERM  ? "TERM"
+				       : s.ssi_signo == SIGINT ? "INT"
+							       : "HUP");
 	}
 }

@@ -15,6 +15,7 @@
 #include "front/environment.h"
 #include "front/identity.h"
 #include "front/image_config.h"
+#include "front/libraries.h"
 #include "front/options.h"
 #include "front/seccomp_default.h"
 #include "front/seccomp_profile.h"
@@ -70,12 +71,27 @@ static int note_option(struct request *q, char ***at, struct err *e)
 	return r;
 }
 
+static int keep_words(struct request *q, char **argv, size_t count, struct err *e)
+{
+	bool kept = true;
+
+	q->words = calloc(count + 2, sizeof *q->words);
+	if (q->words == NULL)
+		return err_set(e, ENOMEM, "cannot keep the command line");
+	q->words[0] = (char *)"timens-run";
+	for (size_t i = 0; kept && i < count; i++)
+		kept = (q->words[1 + i] = strdup(argv[i])) != NULL;
+	return kept ? 0 : err_set(e, ENOMEM, "cannot keep the command line");
+}
+
 int request_parse(struct request *q, char **argv, struct err *e)
 {
 	size_t words = 0;
 
 	while (argv[words] != NULL)
 		words++;
+	if (keep_words(q, argv, words, e) < 0)
+		return -e->code;
 	/* No option adds more than one of either. */
 	q->spec.mounts = calloc(words + 1 + MOUNT_DEFAULTS_MAX, sizeof *q->spec.mounts);
 	q->env = calloc(words + 1, sizeof *q->env);
@@ -180,8 +196,11 @@ static int choose_command(struct request *q, struct err *e)
 {
 	if (q->spec.argv[0] != NULL)
 		return 0;
-	if (q->root >= 0)
-		return image_config_apply(q, e);
+	if (q->root >= 0) {
+		int r = libraries_need(q->words, e);
+
+		return r < 0 ? r : image_config_apply(q, e);
+	}
 	(void)err_set(e, EINVAL, "no COMMAND");
 	return err_hint(e, "timens-run [OPTIONS] --only NS,... [--] COMMAND [ARG...]");
 }
@@ -197,9 +216,11 @@ static int choose_filter(struct request *q, struct err *e)
 	if (q->unconfined || (q->only != 0 && q->profile == NULL))
 		return 0;
 	s->filter = q->profile == NULL && q->cap_add == 0 ? &seccomp_default_filter : &compiled;
-	if (q->profile != NULL)
+	if (s->filter == &compiled)
+		r = libraries_need(q->words, e);
+	if (r == 0 && q->profile != NULL)
 		r = seccomp_profile_load(q->profile, s->capabilities, &compiled, e);
-	else if (q->cap_add != 0)
+	else if (r == 0 && q->cap_add != 0)
 		r = seccomp_profile_compile(
 			seccomp_default_profile, strlen(seccomp_default_profile),
 			&(struct profile_facts){ .capabilities = s->capabilities }, &compiled, e);

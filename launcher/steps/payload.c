@@ -28,7 +28,7 @@ int payload_limit(pid_t pid, const struct container_spec *spec, struct err *e)
 	for (size_t i = 0; i < spec->rlimit_count; i++) {
 		const struct rlimit_setting *l = &spec->rlimits[i];
 
-		if (prlimit(pid, (enum __rlimit_resource)l->resource, &l->value, NULL) < 0)
+		if (prlimit(pid, l->resource, &l->value, NULL) < 0)
 			return err_set(e, errno, "cannot set resource limit %d to %llu and %llu",
 				       l->resource, (unsigned long long)l->value.rlim_cur,
 				       (unsigned long long)l->value.rlim_max);

@@ -43,6 +43,7 @@ TOLERATED = {
     *("rt_sigtimedwait", "setsid", "unlinkat", "readlink", "lstat", "newfstatat", "getdents64"),
     *("faccessat2", "access", "ioctl", "unlink", "signalfd4", "prctl", "openat", "write"),
     *("capget", "fcntl", "mkdirat", "fstat", "execve", "sendmsg", "openat2", "lseek", "nanosleep"),
+    *("open", "mmap"),  # as musl calls openat; and it does not need the guard page of its heap
 }
 OPTIONAL = {("mount", "EPERM")}  # /dev/mqueue and cgroup2, where they are not to be had
 # Which errors each can really give; all others run out of memory.
@@ -52,6 +53,7 @@ ERRORS = {
     "fork": ["EAGAIN"],
     "mkdir": ["ENOSPC", "EACCES"],
     "mount": ["ENOMEM", "ENOSPC", "EPERM"],
+    "open": ["EMFILE", "ENFILE"],
     "openat": ["EMFILE", "ENFILE"],
     "openat2": ["EMFILE", "ELOOP"],
     "open_tree": ["EMFILE", "EPERM"],

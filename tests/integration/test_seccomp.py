@@ -2,12 +2,13 @@
 """The filter of system calls: the default, none, and profiles of one's own."""
 
 import json
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
-from kit import PROJECT, Runner
+from kit import PROGRAM, PROJECT, Runner
 
 SECCOMP_MODE = "grep Seccomp: /proc/self/status"
 DEFAULT_PROFILE = PROJECT / "launcher/seccomp/default.json"
@@ -130,3 +131,24 @@ def test_a_profile_that_is_not_there_is_named(run: Runner, rootfs: Path) -> None
     assert done.stderr == (
         "timens-run: --seccomp: cannot open /nowhere.json: No such file or directory\n"
     )
+
+
+def test_the_program_with_the_libraries_is_named_where_it_is_missed(
+    run: Runner, rootfs: Path, shared_folder: Path
+) -> None:
+    """One that is linked with glibc has them itself (docs/decisions/0152)."""
+    alone = shared_folder / "alone" / "timens-run"
+    alone.parent.mkdir()
+    shutil.copy(PROGRAM, alone)
+    run.program = alone
+    done = run("--cap-add", "net_raw", rootfs, "grep", "Seccomp:", "/proc/self/status")
+    if (PROGRAM.parent / "timens-run-full").exists():
+        missed = alone.parent / "../libexec/timens-run/timens-run-full"
+        assert done.stderr == (
+            f"timens-run: --seccomp: cannot execute {missed}: No such file or directory\n"
+            "hint: it reads JSON and compiles seccomp profiles, and was installed with timens-run:"
+            " install both\n"
+        )
+        assert (done.returncode, done.stdout) == (125, "")
+    else:
+        assert (done.returncode, done.stdout) == (0, "Seccomp:\t2\n")
