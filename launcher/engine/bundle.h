@@ -33,6 +33,7 @@ struct bundle_run {
 	int *trees;
 	struct cgroup_view views[CGROUP_SET_MAX];
 	size_t view_count;
+	int entries[CGROUP_SET_MAX]; /* into the cgroups, until the child has used them */
 	int listener;
 	int agent;       /* connection to who answers SCMP_ACT_NOTIFY, or -1 */
 	int agent_state; /* child: a file with what the agent is told, or -1 */

@@ -29,6 +29,15 @@
 
 enum { EXIT_NOT_STARTED = 125, FIRST_FD = 3 };
 
+static int enter_cgroups(struct container *c, struct err *e)
+{
+	struct bundle_run *b = c->bundle;
+	int r = cgroup_set_enter(&b->cgroups, b->entries, e);
+
+	cgroup_set_close_entries(&b->cgroups, b->entries);
+	return r;
+}
+
 static int become_root(struct container *c, struct err *e)
 {
 	(void)c;
@@ -206,6 +215,8 @@ _Noreturn void bundle_be_child(const struct plan *plan, struct container *c, str
 }
 
 static const struct step child_steps[] = {
+	{ "enter cgroups", "before the cgroup namespace takes them for its roots", NULL,
+	  enter_cgroups },
 	{ "id maps", "before them we are nobody inside", NULL, bundle_wait_for_maps },
 	{ "root inside", "owns the namespaces made below", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,
@@ -258,7 +269,8 @@ static const struct step child_steps[] = {
 };
 
 static const struct step exec_steps[] = {
-	{ "id maps", "the host puts us into the cgroup first", NULL, bundle_wait_for_maps },
+	{ "enter cgroups", "the limits of the container are ours", NULL, enter_cgroups },
+	{ "id maps", "the host has limited us by then", NULL, bundle_wait_for_maps },
 	{ "root inside", "to enter as the container's own root", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,
 	  rows_make_session },

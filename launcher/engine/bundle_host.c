@@ -81,19 +81,27 @@ static int listen_for_start(struct container *c, struct err *e)
 	return bundle_listen(c->bundle->folder, &c->bundle->listener, e);
 }
 
+static int open_cgroups(struct container *c, struct err *e)
+{
+	return cgroup_set_open_entries(&c->bundle->cgroups, c->bundle->entries, e);
+}
+
 static int clone_with(const struct plan *plan, struct container *c, struct err *e)
 {
+	struct bundle_run *b = c->bundle;
+	int into = cgroup_set_unified_entry(&b->cgroups, b->entries);
 	int r = wants_any_join(c->spec) ? namespaces_enter(c->join, c->spec->new_namespaces, e)
-					: namespaces_clone(c->spec->new_namespaces, -1, e);
+					: namespaces_clone(c->spec->new_namespaces, into, e);
 
 	if (r < 0)
 		return r;
 	if (r == 0)
 		bundle_be_child(plan, c, e);
 	c->pid = r;
+	cgroup_set_close_entries(&b->cgroups, b->entries);
 	close(take_fd(&c->child_channel)); /* or we would never see end of file */
-	if (c->bundle->listener >= 0)
-		close(take_fd(&c->bundle->listener)); /* or it would outlive the container */
+	if (b->listener >= 0)
+		close(take_fd(&b->listener)); /* or it would outlive the container */
 	return 0;
 }
 
@@ -107,9 +115,9 @@ static int clone_visitor(struct container *c, struct err *e)
 	return clone_with(&exec_child_plan, c, e);
 }
 
-static int attach_to_cgroups(struct container *c, struct err *e)
+static int attach_to_unified(struct container *c, struct err *e)
 {
-	return cgroup_set_attach(&c->bundle->cgroups, c->pid, e);
+	return cgroup_set_attach_unified(&c->bundle->cgroups, c->pid, e);
 }
 
 static int limit_process(struct container *c, struct err *e)
@@ -186,9 +194,10 @@ static const struct step host_steps[] = {
 	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
 	{ "seccomp agent", "its socket cannot be reached from inside", bundle_wants_early_agent,
 	  bundle_connect_agent },
+	{ "open cgroups", "the child moves by itself, into v2 it is born", NULL, open_cgroups },
 	{ "clone", "joins first, then creates all but time and cgroup", NULL, clone_container },
-	{ "enter cgroups", "before the cgroup namespace takes it for its root", NULL,
-	  attach_to_cgroups },
+	{ "enter cgroup v2", "a helper clones, whom the tree may be closed to", wants_any_join,
+	  attach_to_unified },
 	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,
 	  rows_write_id_maps },
 	{ "map mounts", "by user namespaces that have their maps", bundle_wants_mapped_mounts,
@@ -210,8 +219,9 @@ static const struct step exec_steps[] = {
 	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
 	{ "seccomp agent", "its socket cannot be reached from inside", bundle_wants_agent,
 	  bundle_connect_agent },
+	{ "open cgroups", "the child moves by itself", NULL, open_cgroups },
 	{ "clone", "inside the container", NULL, clone_visitor },
-	{ "enter cgroups", "its limits are ours", NULL, attach_to_cgroups },
+	{ "enter cgroup v2", "its limits are ours", wants_any_join, attach_to_unified },
 	{ "limit process", "only a process outside may raise limits", NULL, limit_process },
 	{ "mapped", "lets the child go on", NULL, bundle_send_mapped },
 	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },

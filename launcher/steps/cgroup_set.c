@@ -296,16 +296,59 @@ int cgroup_set_limit(const struct cgroup_set *set, const struct cgroup_setting *
 	return 0;
 }
 
-int cgroup_set_attach(const struct cgroup_set *set, pid_t pid, struct err *e)
+int cgroup_set_open_entries(const struct cgroup_set *set, int ret_entries[static CGROUP_SET_MAX],
+			    struct err *e)
 {
-	char text[16];
-
-	snprintf(text, sizeof text, "%d", pid);
+	for (size_t i = 0; i < set->count; i++)
+		ret_entries[i] = -1;
 	for (size_t i = 0; i < set->count; i++) {
-		int r = write_in(set->dirs[i].dir, "cgroup.procs", text, e);
+		const struct cgroup_dir *d = &set->dirs[i];
+		char path[PATH_MAX];
+		int n = snprintf(path, sizeof path, "%s%s", d->dir, d->unified ? "" : "/tasks");
 
-		if (r < 0)
-			return r;
+		errno = ENAMETOOLONG;
+		if (n > 0 && (size_t)n < sizeof path)
+			ret_entries[i] = open(path, (d->unified ? O_PATH : O_WRONLY) | O_CLOEXEC);
+		if (ret_entries[i] < 0) {
+			(void)err_set(e, errno, "cannot open the cgroup %s", d->dir);
+			cgroup_set_close_entries(set, ret_entries);
+			return -e->code;
+		}
 	}
 	return 0;
+}
+
+void cgroup_set_close_entries(const struct cgroup_set *set, int entries[static CGROUP_SET_MAX])
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (entries[i] >= 0)
+			close(take_fd(&entries[i]));
+}
+
+int cgroup_set_unified_entry(const struct cgroup_set *set, const int entries[static CGROUP_SET_MAX])
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->dirs[i].unified)
+			return entries[i];
+	return -1;
+}
+
+int cgroup_set_enter(const struct cgroup_set *set, const int entries[static CGROUP_SET_MAX],
+		     struct err *e)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (!set->dirs[i].unified && write(entries[i], "0", 1) != 1)
+			return err_set(e, errno, "cannot enter the cgroup %s", set->dirs[i].dir);
+	return 0;
+}
+
+int cgroup_set_attach_unified(const struct cgroup_set *set, pid_t pid, struct err *e)
+{
+	const struct cgroup_dir *d = v2_tree(set);
+	char text[16];
+
+	if (d == NULL)
+		return 0;
+	snprintf(text, sizeof text, "%d", pid);
+	return write_in(d->dir, "cgroup.procs", text, e);
 }

@@ -33,4 +33,21 @@ int cgroup_set_make(struct cgroup_set *set, bool unprivileged, struct err *e);
 int cgroup_set_limit(const struct cgroup_set *set, const struct cgroup_setting *settings,
 		     size_t count, struct err *e);
 
-int cgroup_set_attach(const struct cgroup_set *set, pid_t pid, struct err *e);
+/* Opens what leads into each tree: the file "tasks" of v1, the folder of v2.  The fds belong to the
+ * caller, to be closed by cgroup_set_close_entries(); on failure none is open. */
+int cgroup_set_open_entries(const struct cgroup_set *set, int ret_entries[static CGROUP_SET_MAX],
+			    struct err *e);
+void cgroup_set_close_entries(const struct cgroup_set *set, int entries[static CGROUP_SET_MAX]);
+
+/* The entry of v2, for CLONE_INTO_CGROUP, or -1. */
+int cgroup_set_unified_entry(const struct cgroup_set *set,
+			     const int entries[static CGROUP_SET_MAX]);
+
+/* Moves the calling process, which has one thread, into the v1 trees.  Others can be moved too,
+ * but then the kernel holds up every fork and exit of the host for it, and waits for that: 10 ms
+ * (kernel/cgroup/cgroup.c, cgroup_procs_write_start()). */
+int cgroup_set_enter(const struct cgroup_set *set, const int entries[static CGROUP_SET_MAX],
+		     struct err *e);
+
+/* Moves another process into the tree of v2, where it could not be born in. */
+int cgroup_set_attach_unified(const struct cgroup_set *set, pid_t pid, struct err *e);

@@ -191,3 +191,14 @@ def test_what_is_not_supported_is_refused_by_name(
 def test_an_unknown_command_and_option_are_refused_by_name(runtime: Runtime):
     assert "command 'checkpoint' is not supported" in runtime("checkpoint", "box").stderr
     assert "option '--systemd-cgroup' is not supported" in runtime("--systemd-cgroup").stderr
+
+
+def test_every_process_is_in_the_containers_cgroup_of_every_tree(
+    runtime: Runtime, running: Callable[[], str]
+):
+    name = running()
+    pid = runtime.state(name)["pid"]
+    inside = runtime.ok("exec", name, "cat", "/proc/self/cgroup").splitlines()
+    ours = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    assert ours == [line for line in ours if f":/timens-oci/{name}-" in line.replace("//", "/")]
+    assert {line.rsplit(":", 1)[1] for line in inside} == {"/"}  # the root of its namespace
