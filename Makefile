@@ -8,7 +8,7 @@ PROFILE ?= quick
 ROUNDS  ?= 200
 SECONDS_EACH ?= 60
 PYTHON   = .venv/bin/python
-PROGRAMS = launcher/timens-run launcher/timens-oci launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
+PROGRAMS = launcher/timens-run launcher/timens-oci launcher/timens-hook launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

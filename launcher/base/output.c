@@ -6,6 +6,13 @@
 
 #include "base/err.h"
 
+int output_text(const char *text, struct err *e)
+{
+	if (fputs(text, stdout) == EOF) /* of a long text, a part is written out here */
+		return err_set(e, errno, "cannot write to standard output");
+	return output_finish(e);
+}
+
 int output_finish(struct err *e)
 {
 	int code = fflush(stdout) != 0 ? errno : 0;

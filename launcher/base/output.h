@@ -4,5 +4,8 @@
 
 struct err;
 
+/* Prints a text and writes it out.  Returns 0, or -errno with *e if any was lost. */
+int output_text(const char *text, struct err *e);
+
 /* Writes out what standard output holds back.  Returns 0, or -errno with *e if any was lost. */
 int output_finish(struct err *e);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "front/doc.h"
 #include "front/oci_commands.h"
 #include "front/seccomp_words.h"
@@ -110,8 +111,7 @@ int oci_features(struct oci_call *call, struct err *e)
 	text = doc_format(o, 2);
 	if (text == NULL)
 		return err_set(e, ENOMEM, "cannot print the features");
-	fputs(text, stdout);
-	return 0;
+	return output_text(text, e);
 }
 
 static struct json *mount_of(const char *target, const char *type, const char *options)

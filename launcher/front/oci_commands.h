@@ -50,6 +50,7 @@ int oci_update(struct oci_call *call, struct err *e);
 int oci_events(struct oci_call *call, struct err *e);
 int oci_features(struct oci_call *call, struct err *e);
 int oci_spec(struct oci_call *call, struct err *e);
+int oci_patch_config(struct oci_call *call, struct err *e);
 
 /* Shared by create, run and exec. */
 int oci_run_options(const struct oci_call *call, bool terminal, struct bundle_run *run,

@@ -77,52 +77,6 @@ static int read_root(struct oci_config *c, struct err *e)
 	return real == NULL ? -e->code : 0;
 }
 
-static const struct {
-	const char *oci;
-	enum namespace_kind kind;
-} namespace_types[] = {
-	{ "cgroup", NS_CGROUP }, { "ipc", NS_IPC },   { "mount", NS_MNT }, { "network", NS_NET },
-	{ "pid", NS_PID },       { "time", NS_TIME }, { "user", NS_USER }, { "uts", NS_UTS },
-};
-
-static int read_namespace(const struct json *ns, struct oci_config *c, struct err *e)
-{
-	const char *type = NULL, *path = NULL;
-	uint32_t flag;
-
-	if (doc_text(ns, "type", &type, e) < 0 || doc_text(ns, "path", &path, e) < 0)
-		return -e->code;
-	for (size_t i = 0; type != NULL && i < NS_COUNT; i++) {
-		enum namespace_kind kind = namespace_types[i].kind;
-
-		if (strcmp(type, namespace_types[i].oci) != 0)
-			continue;
-		flag = namespaces[kind].flag;
-		if (creates(&c->spec, flag) || c->spec.join[kind] != NULL)
-			return err_set(e, EINVAL, "namespace '%s' is listed twice", type);
-		if (path == NULL || *path == '\0')
-			c->spec.new_namespaces |= flag;
-		else if (*path != '/')
-			return err_set(e, EINVAL, "namespace path '%s' is not absolute", path);
-		else
-			c->spec.join[kind] = path;
-		return 0;
-	}
-	return err_set(e, EINVAL, "namespace type '%s' is not supported",
-		       type != NULL ? type : "(none)");
-}
-
-static int read_namespaces(const struct json *linux_part, struct oci_config *c, struct err *e)
-{
-	const struct json *list;
-	size_t count;
-	int r = doc_array(linux_part, "namespaces", &list, &count, e);
-
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = read_namespace(doc_at(list, i), c, e);
-	return r;
-}
-
 static int read_hook(const struct json *in, struct hook *h, struct err *e)
 {
 	int64_t timeout_s = 0;
@@ -304,7 +258,7 @@ static int read_linux(const struct oci_clock_flags *flags, struct oci_config *c,
 	const struct json *l, *resources = NULL;
 
 	if (doc_object(c->root, "linux", &l, e) < 0 || refuse_unsupported(l, e) < 0 ||
-	    read_namespaces(l, c, e) < 0 || oci_id_maps_read(l, c, e) < 0 ||
+	    oci_namespaces_read(l, c, e) < 0 || oci_id_maps_read(l, c, e) < 0 ||
 	    read_sysctls(l, c, e) < 0 || read_devices(l, c, e) < 0 ||
 	    doc_texts(l, "maskedPaths", &c->bundle.masked, e) < 0 ||
 	    doc_texts(l, "readonlyPaths", &c->bundle.read_only, e) < 0 ||

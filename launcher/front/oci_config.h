@@ -50,5 +50,6 @@ int oci_resources_read(const struct json *resources, struct oci_config *c, struc
 int oci_clocks_read(const struct json *linux_part, const struct oci_clock_flags *flags,
 		    struct oci_config *c, struct err *e);
 int oci_id_map_read(const struct json *object, const char *key, struct id_map *ret, struct err *e);
+int oci_namespaces_read(const struct json *linux_part, struct oci_config *c, struct err *e);
 int oci_id_maps_read(const struct json *linux_part, struct oci_config *c, struct err *e);
 extern const char *const oci_annotations[]; /* names that we understand, NULL-terminated */

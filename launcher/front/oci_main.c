@@ -40,6 +40,8 @@ static const struct oci_command {
 	{ "events", "--stats ID", "print the use of resources as JSON", oci_events, false },
 	{ "features", "", "print what is supported as JSON", oci_features, false },
 	{ "spec", "[--bundle DIR]", "write a config.json to start from", oci_spec, false },
+	{ "patch-config", "[--bundle DIR]", "clocks into a config.json, for other runtimes",
+	  oci_patch_config, false },
 };
 
 #define TEXT(word, member)                                                                         \
@@ -173,7 +175,7 @@ static void print_help(void)
 	puts("usage: timens-oci [OPTIONS] COMMAND [OPTIONS] [ID] [ARG...]\n"
 	     "An OCI runtime that gives containers clocks of their own; for engines.\n");
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-		printf("  %-9s%-34s%s\n", commands[i].name, commands[i].words, commands[i].help);
+		printf("  %-13s%-34s%s\n", commands[i].name, commands[i].words, commands[i].help);
 	puts("\nfor all: --root DIR  --log FILE  --log-format text|json\n"
 	     "         --cgroup-manager cgroupfs|disabled\n"
 	     "clocks:  --offset D  --boottime D  --monotonic D  --uptime D|near:NAME-D|random\n"

@@ -99,6 +99,17 @@ int clock_offsets_check(const struct clock_targets *targets, struct err *e)
 	return 0;
 }
 
+int clock_offsets_now(const struct clock_targets *targets, struct clock_offsets *ret_offsets,
+		      struct err *e)
+{
+	autoclose int file = open(OFFSETS_FILE, O_RDONLY | O_CLOEXEC);
+	struct clock_view now = { 0 };
+
+	if (file < 0)
+		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
+	return resolve(file, targets, &now, ret_offsets, e);
+}
+
 int clock_offsets_enter(const struct clock_targets *targets, struct err *e)
 {
 	autoclose int future_ns = -1;

@@ -14,6 +14,11 @@ struct err;
  * below zero, which the kernel allows.  Returns 0, or -ERANGE with the range allowed in *e. */
 int clock_offsets_check(const struct clock_targets *targets, struct err *e);
 
+/* What to write into timens_offsets for these clocks at this moment.
+ * Returns 0, or -errno with *e: -ERANGE as above. */
+int clock_offsets_now(const struct clock_targets *targets, struct clock_offsets *ret_offsets,
+		      struct err *e);
+
 /* With --verbose: says what the clocks read now, just before the command starts. */
 void clock_offsets_tell(void);
 

@@ -27,7 +27,7 @@ PACKAGES = (
     *("passt", "podman", "procps", "runc", "strace", "uidmap", "xz-utils"),
 )
 SUITES = CACHE / "suites"
-PROGRAMS = ("timens-oci",)
+PROGRAMS = ("timens-oci", "timens-hook")
 TREE_TIMEOUT_S = 1500
 END_TIMEOUT_S = 20.0
 NAMESPACES = ("--mount", "--pid", "--net", "--uts", "--ipc", "--cgroup")

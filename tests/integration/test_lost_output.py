@@ -44,6 +44,8 @@ def test_the_launcher_says_that_its_answer_was_lost(rootfs, words):
         ("timens-oci features", 1, "features: "),
         ("timens-oci --version", 1, "command line: "),
         ("timens-oci --help", 1, "command line: "),
+        ("timens-hook --help", 1, ""),
+        ("timens-hook --version", 1, ""),
     ],
 )
 def test_the_other_programs_say_it_with_their_own_status(words, status, step):
