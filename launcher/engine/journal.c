@@ -111,11 +111,17 @@ static int open_locked(const struct journal *j, const char *name, int flags, int
 static int write_next(const struct journal *j, int next, const char *text, size_t length,
 		      struct err *e)
 {
-	errno = ENOSPC; /* what a short write means */
-	if (ftruncate(next, 0) < 0 || pwrite(next, text, length, 0) != (ssize_t)length ||
-	    fsync(next) < 0)
-		return err_set(e, errno, "cannot write %s.new", j->path);
-	return 0;
+	ssize_t n = ftruncate(next, 0);
+
+	/* The next write says why the one before it was short. */
+	for (size_t done = 0; n >= 0 && done < length; done += (size_t)n)
+		n = pwrite(next, text + done, length - done, (off_t)done);
+	if (n >= 0 && fsync(next) == 0)
+		return 0;
+	(void)err_set(e, errno, "cannot write %s.new", j->path);
+	if (e->code == ENOSPC || e->code == EDQUOT)
+		return err_hint(e, "make room there, or keep FILE on another file system");
+	return e->code == EFBIG ? err_hint(e, "raise the limit on files, ulimit -f") : -e->code;
 }
 
 /* The first entry must not replace a timeline that somebody has begun just now. */

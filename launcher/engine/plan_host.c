@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* plan_host.c - the order on the host's side; the table is at the end */
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -115,6 +116,7 @@ static int clone_container(struct container *c, struct err *e)
 	if (r == 0)
 		be_the_child(c, e);
 	c->pid = r;
+	(void)signal(SIGXFSZ, SIG_IGN); /* writing says it as well (EFBIG), and we can undo then */
 	close(take_fd(&c->child_channel)); /* or we would never see end of file */
 	return 0;
 }

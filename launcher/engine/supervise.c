@@ -16,11 +16,11 @@
 #include "engine/plan.h"
 #include "model/container_spec.h"
 
-/* Job control stops and continues all of us alike, and faults are our own. */
+/* Job control stops and continues all of us alike; faults and the size of our files are our own. */
 static void forwarded(sigset_t *ret_set)
 {
 	static const int ours[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV, SIGBUS,
-				    SIGFPE,  SIGILL,  SIGTRAP, SIGABRT, SIGSYS };
+				    SIGFPE,  SIGILL,  SIGTRAP, SIGABRT, SIGSYS,  SIGXFSZ };
 
 	(void)sigfillset(ret_set); /* neither can fail with these numbers */
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)

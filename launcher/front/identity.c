@@ -190,9 +190,11 @@ int identity_complete(struct request *q, struct err *e)
 	choose_idmap(q);
 	/* --only adds namespaces to the caller and takes nothing away. */
 	s->capabilities = q->only != 0 ? UINT64_MAX : default_capabilities;
-	s->capabilities = (s->capabilities & ~q->cap_drop) | q->cap_add;
+	s->capabilities = q->cap_add == CAPABILITY_ALL
+				  ? CAPABILITY_ALL & ~q->cap_drop
+				  : (s->capabilities & ~q->cap_drop) | q->cap_add;
 	/* Root regains its capabilities at exec, others only those that are ambient. */
-	s->ambient = s->uid != 0 ? q->cap_add : 0;
+	s->ambient = s->uid != 0 ? q->cap_add & s->capabilities : 0;
 	/* The groups of a joined user namespace may be frozen. */
 	s->deny_setgroups |= s->join[NS_USER] != NULL;
 	return 0;

@@ -15,18 +15,23 @@
 #include "front/root_options.h"
 #include "model/capability.h"
 
-static int note_share(struct request *q, char *value, struct err *e)
+static int note_namespaces(uint32_t *set, const char *value, struct err *e)
 {
-	uint32_t flags;
+	uint32_t flags = 0;
 	int r = namespaces_parse(value, &flags, e);
 
-	q->share |= r == 0 ? flags : 0;
+	*set |= flags;
 	return r;
+}
+
+static int note_share(struct request *q, char *value, struct err *e)
+{
+	return note_namespaces(&q->share, value, e);
 }
 
 static int note_only(struct request *q, char *value, struct err *e)
 {
-	return namespaces_parse(value, &q->only, e);
+	return note_namespaces(&q->only, value, e);
 }
 
 static int note_seccomp(struct request *q, char *value, struct err *e)
@@ -105,10 +110,17 @@ static int note_env_file(struct request *q, char *value, struct err *e)
 static int note_rlimit(struct request *q, char *value, struct err *e)
 {
 	struct container_spec *s = &q->spec;
+	struct rlimit_setting limit;
+	size_t i = 0;
+	int r = rlimit_parse(value, &limit, e);
 
-	if (s->rlimit_count == RLIMITS_MAX)
-		return err_set(e, EINVAL, "more than %d limits", RLIMITS_MAX);
-	return rlimit_parse(value, &s->rlimits[s->rlimit_count++], e);
+	if (r < 0)
+		return r;
+	while (i < s->rlimit_count && s->rlimits[i].resource != limit.resource)
+		i++;
+	s->rlimits[i] = limit;
+	s->rlimit_count += i == s->rlimit_count;
+	return 0;
 }
 
 static int note_oom_score_adj(struct request *q, char *value, struct err *e)

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "front/clock_options.h"
+#include "front/contradictions.h"
 #include "front/environment.h"
 #include "front/identity.h"
 #include "front/image_config.h"
@@ -166,21 +167,6 @@ static int open_root(struct request *q, struct err *e)
 	return 0;
 }
 
-/* A kept overlay in its own image would be a part of what it covers.  "/" has no outside. */
-static int check_overlay_dir(const struct container_spec *s, struct err *e)
-{
-	char path[PATH_MAX];
-	size_t length = s->root != NULL ? strlen(s->root) : 0;
-
-	if (length == 0 || s->overlay_dir == NULL || realpath(s->overlay_dir, path) == NULL)
-		return 0; /* the step says what is wrong with it */
-	if (strncmp(path, s->root, length) != 0 ||
-	    (path[length] != '\0' && (path[length] != '/' || length == 1)))
-		return 0;
-	(void)err_set(e, EINVAL, "--overlay-dir %.100s is in the root filesystem", path);
-	return err_hint(e, "give a folder beside it");
-}
-
 static void add_default_mounts(struct container_spec *s)
 {
 	struct mount defaults[MOUNT_DEFAULTS_MAX];
@@ -237,7 +223,7 @@ int request_finish(struct request *q, struct err *e)
 	if (r == 0)
 		r = open_root(q, e);
 	if (r == 0)
-		r = check_overlay_dir(s, e);
+		r = contradictions_refuse(q, e);
 	if (r == 0)
 		r = choose_command(q, e);
 	if (r == 0)

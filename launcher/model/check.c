@@ -67,8 +67,6 @@ static int check_root(const struct container_spec *spec, struct err *e)
 
 static int check_life(const struct container_spec *spec, struct err *e)
 {
-	if (spec->net == NET_PASTA && !creates(spec, CLONE_NEWNET))
-		return err_set(e, EINVAL, "--net pasta needs a new net namespace");
 	if (spec->name != NULL &&
 	    (*spec->name == '\0' || strlen(spec->name) > 64 || strchr(spec->name, '/') != NULL))
 		return err_set(e, EINVAL, "--name '%s' is empty, longer than 64, or has a /",

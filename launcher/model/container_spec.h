@@ -80,7 +80,7 @@ struct container_spec {
 	bool no_new_privs;
 	const struct seccomp_filter *filter; /* NULL: none */
 	struct limits limits;
-	struct rlimit_setting rlimits[RLIMITS_MAX];
+	struct rlimit_setting rlimits[RLIMITS_MAX]; /* one for each resource at most */
 	size_t rlimit_count;
 	int oom_score_adj; /* or KEEP_OOM_SCORE */
 

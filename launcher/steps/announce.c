@@ -48,9 +48,11 @@ int announce_pid_file(const char *path, pid_t pid, struct err *e)
 					   "nothing runs");
 		return -e->code;
 	}
-	if (dprintf(fd, "%d\n", pid) < 0)
-		return err_set(e, errno, "cannot write %s", path);
-	return 0;
+	if (dprintf(fd, "%d\n", pid) >= 0)
+		return 0;
+	(void)err_set(e, errno, "cannot write %s", path);
+	(void)unlink(path); /* an empty one would be taken for ours */
+	return -e->code;
 }
 
 static int format_info(pid_t pid, char *text, size_t size, struct err *e)

@@ -146,11 +146,6 @@ REFUSALS = [
         "a limit of more than 79 characters",
     ),
     Refusal(
-        "--rlimit=core=0 " * 17 + "{root} true",
-        "--rlimit",
-        "more than 16 limits",
-    ),
-    Refusal(
         "--oom-score-adj 1001 {root} true",
         "--oom-score-adj",
         "'1001' is not a number from -1000 to 1000",
@@ -315,6 +310,65 @@ REFUSALS = [
         "command line",
         "--overlay-dir {root}/tmp is in the root filesystem",
         hint="give a folder beside it",
+    ),
+    Refusal(
+        "--only time --share net true",
+        "command line",
+        "--only and --share exclude each other",
+        hint="--only shares all that it does not name",
+    ),
+    Refusal(
+        "--overlay --overlay-dir /tmp {root} true",
+        "command line",
+        "--overlay and --overlay-dir exclude each other",
+        hint="the one forgets all changes, the other one keeps them",
+    ),
+    Refusal(
+        "--net host --join net=/proc/self/ns/net {root} true",
+        "command line",
+        "--net host and --join net exclude each other",
+        hint="leave one of them out",
+    ),
+    Refusal(
+        "--net host --only net true",
+        "command line",
+        "--net host and --only net exclude each other",
+        hint="leave one of them out",
+    ),
+    *(
+        Refusal(words, "command line", "--net none needs a new net namespace")
+        for words in (
+            "--net none --share net {root} true",
+            "--net none --join net=/proc/self/ns/net {root} true",
+            "--net none --only time true",
+        )
+    ),
+    Refusal(
+        "--share uts --join uts=/proc/self/ns/uts {root} true",
+        "command line",
+        "the uts namespace is both shared and joined",
+        hint="--share keeps the caller's, --join takes another's",
+    ),
+    *(
+        Refusal(
+            f"--cap-add {words} {{root}} true",
+            "command line",
+            f"{name} is both added and dropped",
+            hint='either of the two may be "all", and then the other one is the exception',
+        )
+        for words, name in (
+            ("kill,sys_time --cap-drop chown --cap-drop sys_time", "CAP_SYS_TIME"),
+            ("all --cap-drop all", "CAP_CHOWN"),
+        )
+    ),
+    *(
+        Refusal(
+            f"--map-users {word} --map-groups 0:0:1 {{root}} true",
+            "command line",
+            f"--map-users {word} says the groups as well",
+            hint="leave --map-groups out, or give ranges to both",
+        )
+        for word in ("self", "auto")
     ),
     Refusal("--overlay-dir /nowhere {root} true", "overlay", "cannot open /nowhere", ABSENT),
     Refusal(

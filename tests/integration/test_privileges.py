@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 DEFAULT = 0xA80425FB  # what container engines leave to root inside
-NET_RAW, SYS_TIME, CHOWN = 1 << 13, 1 << 25, 1 << 0
+NET_RAW, SYS_TIME, CHOWN, KILL = 1 << 13, 1 << 25, 1 << 0, 1 << 5
+SOME, ALL = DEFAULT & ~CHOWN & ~KILL, (1 << 41) - 1
 SETS = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"]
 
 
@@ -28,10 +29,20 @@ def sets_of(result):
         (["--user", "7"], [0, 0, 0, DEFAULT, 0]),
         (["--user", "7", "--cap-add", "net_raw"], [NET_RAW, NET_RAW, NET_RAW, DEFAULT, NET_RAW]),
         (["--cap-add", "sys_time"], [0, *[DEFAULT | SYS_TIME] * 3, 0]),
+        (["--cap-drop", "chown,kill", "--cap-add", "sys_time"], [0, *[SOME | SYS_TIME] * 3, 0]),
     ],
 )
 def test_all_capability_sets_are_limited(run, rootfs, options, expected):
     assert sets_of(run(*options, rootfs, "grep", "^Cap", "/proc/self/status")) == expected
+
+
+def test_what_is_dropped_from_all_stays_dropped(run, rootfs):
+    """As engines read it."""
+    result = run(
+        "--cap-add", "all", "--cap-drop", "sys_time", rootfs, "grep", "^Cap", "/proc/self/status"
+    )
+
+    assert sets_of(result) == [0, *[ALL & ~SYS_TIME] * 3, 0]
 
 
 def test_no_new_privileges_is_always_on(run_as_anyone, rootfs):

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -68,6 +69,30 @@ def test_changes_to_an_overlay_folder_are_kept_beside_the_image(run_as_anyone, m
     assert lines(run_as_anyone(*options, "cat", "/tmp/new")) == ["kept"]
     assert not (root / "tmp/new").exists()
     assert (kept / "upper/tmp/new").exists()
+
+
+def test_the_overlay_folder_may_hold_the_root_but_not_in_its_own_parts(run, make_rootfs, tmp_path):
+    root = make_rootfs()
+    for copy in ("image", "upper/image"):
+        shutil.copytree(root, tmp_path / copy, symlinks=True)
+
+    assert lines(run("--overlay-dir", tmp_path, tmp_path / "image", "touch", "/new")) == []
+    assert (tmp_path / "upper/new").exists()
+    assert not (tmp_path / "image/new").exists()
+    assert run("--overlay-dir", tmp_path, tmp_path / "upper/image", "true").stderr == (
+        f"timens-run: command line: the root filesystem is in upper or work of {tmp_path}: "
+        "Invalid argument\nhint: give a folder beside it\n"
+    )
+
+
+def test_a_read_only_overlay_makes_its_mount_points_in_memory(run_as_anyone, make_rootfs):
+    """Neither the image nor what the command sees can be changed; both words are meant."""
+    root = make_rootfs()
+    script = "grep -c ' /a/b ' /proc/mounts; touch /new"
+    result = run_as_anyone("--read-only", "--overlay", "--tmpfs", "/a/b", root, "sh", "-c", script)
+
+    assert (result.stdout, result.stderr) == ("1\n", "touch: /new: Read-only file system\n")
+    assert not (root / "a").exists()
 
 
 def test_an_overlay_folder_with_a_colon_and_a_comma_is_only_a_folder(run, make_rootfs):
