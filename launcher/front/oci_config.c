@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "front/doc.h"
 
 enum { CONFIG_MAX = 8 << 20 };
@@ -238,19 +239,31 @@ static int read_propagation(const struct json *linux_part, struct oci_config *c,
 	return err_set(e, EINVAL, "'rootfsPropagation' is %s, which is not known", word);
 }
 
-static int refuse_unsupported(const struct json *linux_part, struct err *e)
+/* A label says who may read the mounts; it confines nobody, and without SELinux there is nobody who
+ * would ask.  The folder is there if SELinux has been on since boot (security/selinux/selinuxfs.c). */
+static int read_mount_label(const struct json *linux_part, struct err *e)
 {
-	static const char *const names[] = { "intelRdt", "personality", "mountLabel", "netDevices",
-					     "memoryPolicy" };
 	const char *label = "";
 
 	if (doc_text(linux_part, "mountLabel", &label, e) < 0)
 		return -e->code;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (doc_get(linux_part, names[i]) != NULL &&
-		    (strcmp(names[i], "mountLabel") != 0 || *label != '\0'))
-			return err_set(e, ENOTSUP, "'linux.%s' is not supported", names[i]);
+	if (*label == '\0')
+		return 0;
+	if (access("/sys/fs/selinux", F_OK) == 0)
+		return err_set(e, ENOTSUP, "'linux.mountLabel' is not supported");
+	log_warning("'linux.mountLabel' means nothing here: this kernel has no SELinux");
 	return 0;
+}
+
+static int refuse_unsupported(const struct json *linux_part, struct err *e)
+{
+	static const char *const names[] = { "intelRdt", "personality", "netDevices",
+					     "memoryPolicy" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (doc_get(linux_part, names[i]) != NULL)
+			return err_set(e, ENOTSUP, "'linux.%s' is not supported", names[i]);
+	return read_mount_label(linux_part, e);
 }
 
 static int read_linux(const struct oci_clock_flags *flags, struct oci_config *c, struct err *e)

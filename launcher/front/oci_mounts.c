@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "front/doc.h"
 #include "front/oci_config.h"
 
@@ -202,11 +203,10 @@ static int read_ids(const struct json *in, const struct oci_config *c, struct bu
 
 static int refuse_odd(const struct bundle_mount *m, bool bind, struct err *e)
 {
-	if (bind && m->data != NULL)
-		return err_set(e, EINVAL,
-			       "the bind mount on %s has options of a file system, '%s': the one "
-			       "that is bound keeps its own",
-			       m->target, m->data);
+	if (bind && m->data != NULL) /* mount(2) passes them over as well; but said aloud */
+		log_warning("the bind mount on %s has options of a file system, '%s': the one that "
+			    "is bound keeps its own",
+			    m->target, m->data);
 	if (m->data != NULL && strcmp(m->data, "remount") == 0)
 		return err_set(e, ENOTSUP, "option '%s' of the mount on %s is not supported",
 			       m->data, m->target);

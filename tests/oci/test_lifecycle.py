@@ -188,6 +188,18 @@ def test_what_is_not_supported_is_refused_by_name(
     assert text in done.stderr
 
 
+def test_a_mount_label_means_nothing_without_selinux_and_the_runtime_says_so(
+    runtime: Runtime, bundle: Bundle
+):
+    bundle.config["linux"]["mountLabel"] = "system_u:object_r:container_file_t:s0"
+    done = runtime("run", "--bundle", bundle.write("true"), "box")
+    told = "'linux.mountLabel' means nothing here: this kernel has no SELinux"
+    if Path("/sys/fs/selinux").exists():
+        told = "'linux.mountLabel' is not supported"
+    assert told in done.stderr
+    assert done.returncode == Path("/sys/fs/selinux").exists()
+
+
 def test_an_unknown_command_and_option_are_refused_by_name(runtime: Runtime):
     assert "command 'checkpoint' is not supported" in runtime("checkpoint", "box").stderr
     assert "option '--systemd-cgroup' is not supported" in runtime("--systemd-cgroup").stderr
