@@ -159,6 +159,16 @@ static int hide_from_inside(struct container *c, struct err *e)
 	return 0;
 }
 
+static int place_before(struct container *c, struct err *e)
+{
+	return payload_place(c->spec->bundle->exec_cpus_before, e);
+}
+
+static int place(struct container *c, struct err *e)
+{
+	return payload_place(c->spec->bundle->exec_cpus, e);
+}
+
 static int tune(struct container *c, struct err *e)
 {
 	return payload_tune(c->spec->bundle, e);
@@ -269,7 +279,10 @@ static const struct step child_steps[] = {
 };
 
 static const struct step exec_steps[] = {
+	{ "first processors", "those of the host, until the cgroup has its say",
+	  bundle_wants_processors, place_before },
 	{ "enter cgroups", "the limits of the container are ours", NULL, enter_cgroups },
+	{ "processors", "the cgroup has set those that it has", bundle_wants_processors, place },
 	{ "id maps", "the host has limited us by then", NULL, bundle_wait_for_maps },
 	{ "root inside", "to enter as the container's own root", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,

@@ -71,3 +71,8 @@ bool bundle_wants_early_agent(const struct container_spec *s)
 {
 	return bundle_wants_agent(s) && !s->no_new_privs;
 }
+
+bool bundle_wants_processors(const struct container_spec *s)
+{
+	return s->bundle->exec_cpus_before != NULL || s->bundle->exec_cpus != NULL;
+}

@@ -18,3 +18,4 @@ bool bundle_wants_mounts(const struct container_spec *s);
 bool bundle_wants_mapped_mounts(const struct container_spec *s);
 bool bundle_wants_agent(const struct container_spec *s);
 bool bundle_wants_early_agent(const struct container_spec *s);
+bool bundle_wants_processors(const struct container_spec *s);

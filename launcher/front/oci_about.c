@@ -72,7 +72,7 @@ static struct json *linux_features(void)
 	doc_set_flag(cgroup, "v2", true);
 	doc_set_flag(cgroup, "systemd", false);
 	doc_set_flag(cgroup, "systemdUser", false);
-	doc_set_flag(cgroup, "rdma", false);
+	doc_set_flag(cgroup, "rdma", true);
 	doc_set(l, "cgroup", cgroup);
 	doc_set(l, "seccomp", filter_features());
 	doc_set(l, "apparmor", enabled(false));

@@ -257,8 +257,7 @@ static int read_mount_label(const struct json *linux_part, struct err *e)
 
 static int refuse_unsupported(const struct json *linux_part, struct err *e)
 {
-	static const char *const names[] = { "intelRdt", "personality", "netDevices",
-					     "memoryPolicy" };
+	static const char *const names[] = { "intelRdt", "netDevices", "memoryPolicy" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (doc_get(linux_part, names[i]) != NULL)
@@ -277,7 +276,7 @@ static int read_linux(const struct oci_clock_flags *flags, struct oci_config *c,
 	    doc_texts(l, "readonlyPaths", &c->bundle.read_only, e) < 0 ||
 	    read_propagation(l, c, e) < 0 ||
 	    doc_text(l, "cgroupsPath", &c->bundle.cgroups_path, e) < 0 ||
-	    doc_object(l, "resources", &resources, e) < 0 ||
+	    doc_object(l, "resources", &resources, e) < 0 || oci_personality_read(l, c, e) < 0 ||
 	    oci_resources_read(resources, c, e) < 0 || oci_clocks_read(l, flags, c, e) < 0)
 		return -e->code;
 	return oci_filter_read(l, c, e);

@@ -46,6 +46,8 @@ int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct 
 int oci_agent_read(const struct json *profile, struct oci_config *c, struct err *e);
 int oci_mounts_read(const struct json *root, struct oci_config *c, struct err *e);
 int oci_mount_options_list(const char *const **ret_names, size_t *ret_count);
+int oci_scheduling_read(const struct json *process, struct oci_config *c, struct err *e);
+int oci_personality_read(const struct json *linux_part, struct oci_config *c, struct err *e);
 int oci_resources_read(const struct json *resources, struct oci_config *c, struct err *e);
 int oci_clocks_read(const struct json *linux_part, const struct oci_clock_flags *flags,
 		    struct oci_config *c, struct err *e);

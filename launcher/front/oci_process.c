@@ -138,31 +138,9 @@ static int read_capabilities(const struct json *process, struct oci_config *c, s
 	return read_capability_set(sets, "ambient", &s->ambient, e);
 }
 
-static int read_io_priority(const struct json *process, struct oci_config *c, struct err *e)
-{
-	static const char *const classes[] = { "IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT",
-					       "IOPRIO_CLASS_BE", "IOPRIO_CLASS_IDLE" };
-	const struct json *p;
-	const char *name = NULL;
-	int64_t level = 0;
-
-	if (doc_object(process, "ioPriority", &p, e) < 0 || doc_text(p, "class", &name, e) < 0 ||
-	    doc_integer(p, "priority", 0, 7, &level, e) < 0)
-		return -e->code;
-	if (p == NULL)
-		return 0;
-	for (int i = 0; name != NULL && i < 4; i++)
-		if (strcmp(name, classes[i]) == 0) {
-			c->bundle.io_priority = i << 13 | (int)level; /* IOPRIO_PRIO_VALUE() */
-			return 0;
-		}
-	return err_set(e, EINVAL, "'ioPriority.class' is not known");
-}
-
 static int refuse_unsupported(const struct json *process, struct err *e)
 {
 	static const char *const labels[] = { "apparmorProfile", "selinuxLabel" };
-	static const char *const members[] = { "scheduler", "execCPUAffinity" };
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *text = "";
@@ -172,8 +150,6 @@ static int refuse_unsupported(const struct json *process, struct err *e)
 		/* "unconfined" is what there is without a profile. */
 		if (*text != '\0' && strcmp(text, "unconfined") != 0)
 			return err_set(e, ENOTSUP, "'process.%s' is not supported", labels[i]);
-		if (doc_get(process, members[i]) != NULL)
-			return err_set(e, ENOTSUP, "'process.%s' is not supported", members[i]);
 	}
 	return 0;
 }
@@ -205,7 +181,7 @@ int oci_process_read(const struct json *process, struct oci_config *c, struct er
 	    doc_integer(process, "oomScoreAdj", -1000, 1000, &score, e) < 0 ||
 	    read_terminal(process, c, e) < 0 || read_user(process, c, e) < 0 ||
 	    read_capabilities(process, c, e) < 0 || read_rlimits(process, s, e) < 0 ||
-	    read_io_priority(process, c, e) < 0)
+	    oci_scheduling_read(process, c, e) < 0)
 		return -e->code;
 	if (s->argv == NULL || s->argv[0] == NULL)
 		return err_set(e, EINVAL, "'process.args' is missing or empty");

@@ -79,8 +79,8 @@ static int read_memory(const struct json *in, struct bundle *b, struct err *e)
 		add(b, false, "memory", "memory.soft_limit_in_bytes", "%" PRId64, reservation);
 		add(b, true, "memory", "memory.low", "%s", v2_amount(reservation, text));
 	}
-	if (swappiness != ABSENT)
-		add(b, false, "memory", "memory.swappiness", "%" PRId64, swappiness);
+	if (swappiness >= 0)
+		add(b, false, "memory", "memory.swappiness", "%" PRId64, swappiness)->alone = true;
 	/* Gone from the kernel since Linux 5.16 or from the specification: engines still send it. */
 	if (kernel != ABSENT)
 		add(b, false, "memory", "memory.kmem.limit_in_bytes", "%" PRId64, kernel)
@@ -89,7 +89,7 @@ static int read_memory(const struct json *in, struct bundle *b, struct err *e)
 		add(b, false, "memory", "memory.kmem.tcp.limit_in_bytes", "%" PRId64, tcp)
 			->optional = true;
 	if (no_oom)
-		add(b, false, "memory", "memory.oom_control", "1");
+		add(b, false, "memory", "memory.oom_control", "1")->alone = true;
 	return 0;
 }
 
@@ -126,9 +126,9 @@ static int read_cpu(const struct json *in, struct bundle *b, struct err *e)
 		add(b, true, "cpu", "cpu.max.burst", "%" PRId64, burst);
 	}
 	if (rt_period > 0)
-		add(b, false, "cpu", "cpu.rt_period_us", "%" PRId64, rt_period);
+		add(b, false, "cpu", "cpu.rt_period_us", "%" PRId64, rt_period)->alone = true;
 	if (rt_runtime > 0)
-		add(b, false, "cpu", "cpu.rt_runtime_us", "%" PRId64, rt_runtime);
+		add(b, false, "cpu", "cpu.rt_runtime_us", "%" PRId64, rt_runtime)->alone = true;
 	if (idle != ABSENT) {
 		add(b, false, "cpu", "cpu.idle", "%" PRId64, idle);
 		add(b, true, "cpu", "cpu.idle", "%" PRId64, idle);
@@ -273,9 +273,31 @@ static int read_rest(const struct json *in, struct bundle *b, struct err *e)
 			return -e->code;
 		add(b, false, "net_prio", "net_prio.ifpriomap", "%s %" PRId64, name, priority);
 	}
-	return doc_get(in, "rdma") == NULL
-		       ? 0
-		       : err_set(e, ENOTSUP, "'linux.resources.rdma' is not supported");
+	return 0;
+}
+
+static int keep_rdma(const char *device, const struct json *value, void *arg, struct err *e)
+{
+	struct json *holder = doc_new_object();
+	const struct json *limits;
+	int64_t handles, objects;
+	char text[64] = "";
+
+	doc_set(holder, device, doc_keep(value));
+	if (doc_object(holder, device, &limits, e) < 0 ||
+	    number(limits, "hcaHandles", &handles, e) < 0 ||
+	    number(limits, "hcaObjects", &objects, e) < 0)
+		return -e->code;
+	if (handles >= 0)
+		snprintf(text, sizeof text, " hca_handle=%" PRId64, handles);
+	if (objects >= 0)
+		snprintf(text + strlen(text), sizeof text - strlen(text), " hca_object=%" PRId64,
+			 objects);
+	if (strlen(device) > 60 || strpbrk(device, " \n") != NULL)
+		return err_set(e, EINVAL, "'rdma': '%s' is no name of a device", device);
+	for (int unified = 0; unified < 2; unified++)
+		add(arg, unified, "rdma", "rdma.max", "%s%s", device, text);
+	return 0;
 }
 
 static int keep_unified(const char *file, const struct json *value, void *arg, struct err *e)
@@ -289,13 +311,13 @@ static int keep_unified(const char *file, const struct json *value, void *arg, s
 	controller = strndup(file, (size_t)(dot - file));
 	if (controller == NULL)
 		return err_set(e, ENOMEM, "cannot keep '%s'", file);
-	add(b, true, controller, file, "%s", text);
+	add(b, true, controller, file, "%s", text)->alone = true;
 	return 0;
 }
 
 int oci_resources_read(const struct json *resources, struct oci_config *c, struct err *e)
 {
-	const struct json *memory, *cpu, *block_io, *unified;
+	const struct json *memory, *cpu, *block_io, *unified, *rdma;
 	struct bundle *b = &c->bundle;
 
 	b->settings = calloc(CGROUP_SETTINGS_MAX, sizeof *b->settings);
@@ -305,7 +327,9 @@ int oci_resources_read(const struct json *resources, struct oci_config *c, struc
 	    doc_object(resources, "cpu", &cpu, e) < 0 || read_cpu(cpu, b, e) < 0 ||
 	    doc_object(resources, "blockIO", &block_io, e) < 0 ||
 	    read_block_io(block_io, b, e) < 0 || read_device_rules(resources, b, e) < 0 ||
-	    read_rest(resources, b, e) < 0 || doc_object(resources, "unified", &unified, e) < 0 ||
+	    read_rest(resources, b, e) < 0 || doc_object(resources, "rdma", &rdma, e) < 0 ||
+	    doc_each(rdma, keep_rdma, b, e) < 0 ||
+	    doc_object(resources, "unified", &unified, e) < 0 ||
 	    doc_each(unified, keep_unified, b, e) < 0)
 		return -e->code;
 	if (b->setting_count > CGROUP_SETTINGS_MAX)

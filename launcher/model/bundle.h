@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,6 +79,7 @@ struct cgroup_setting {
 	char value[128];
 	bool unified;  /* else v1 */
 	bool optional; /* a kernel without this file loses nothing */
+	bool alone;    /* the other version has no file that says the same */
 };
 
 enum { CGROUP_SETTINGS_MAX = 192 };
@@ -87,6 +89,15 @@ struct device_rule {
 	char type;            /* a, b or c */
 	int64_t major, minor; /* -1: any */
 	bool read, write, make;
+};
+
+/* As sched_setattr(2) takes it (older headers do not have it); size 0: unchanged. */
+struct scheduling {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
 struct bundle {
@@ -109,7 +120,12 @@ struct bundle {
 	bool has_umask;
 	mode_t umask;
 	unsigned short terminal_rows, terminal_columns;
-	int io_priority;          /* as ioprio_set(2) takes it; -1: unchanged */
+	int io_priority; /* as ioprio_set(2) takes it; -1: unchanged */
+	struct scheduling scheduling;
+	cpu_set_t *exec_cpus_before,
+		*exec_cpus; /* until exec is in the cgroup, and then; or NULL */
+	bool has_personality;
+	unsigned long personality;
 	const char *cgroups_path; /* NULL: chosen by us */
 	struct cgroup_setting *settings;
 	size_t setting_count;

@@ -275,11 +275,11 @@ int cgroup_set_limit(const struct cgroup_set *set, const struct cgroup_setting *
 		const struct cgroup_dir *d = v1_tree_of(set, s->controller);
 		int r;
 
-		if (s->unified && d != NULL)
+		if (s->unified && d != NULL && !s->alone)
 			continue; /* its v1 twin says the same */
 		if (s->unified)
 			d = v2_tree(set);
-		else if (d == NULL && (s->optional || has_twin(s, settings, count)))
+		else if (d == NULL && !s->alone && (s->optional || has_twin(s, settings, count)))
 			continue;
 		if (d == NULL)
 			return err_set(e, ENOENT,

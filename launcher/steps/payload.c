@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,6 +41,23 @@ int payload_limit(pid_t pid, const struct container_spec *spec, struct err *e)
 	return file_write(path, score, strlen(score), e);
 }
 
+int payload_place(const cpu_set_t *processors, struct err *e)
+{
+	if (processors != NULL && sched_setaffinity(0, sizeof *processors, processors) < 0)
+		return err_set(e, errno, "cannot choose the processors");
+	return 0;
+}
+
+static int refuse_policy(const struct scheduling *s, struct err *e)
+{
+	(void)err_set(e, errno, "cannot set the scheduler's policy %u", s->policy);
+	if (e->code == EPERM)
+		return err_hint(
+			e, "real time needs CAP_SYS_NICE, and in a cgroup of v1 a share of it: "
+			   "resources.cpu.realtimeRuntime, in its parents as well");
+	return -e->code;
+}
+
 int payload_tune(const struct bundle *bundle, struct err *e)
 {
 	enum { WHO_PROCESS = 1 }; /* IOPRIO_WHO_PROCESS */
@@ -47,6 +65,11 @@ int payload_tune(const struct bundle *bundle, struct err *e)
 	if (bundle->io_priority >= 0 &&
 	    syscall(SYS_ioprio_set, WHO_PROCESS, 0, bundle->io_priority) < 0)
 		return err_set(e, errno, "cannot set the I/O priority");
+	if (bundle->scheduling.size > 0 &&
+	    syscall(SYS_sched_setattr, 0, &bundle->scheduling, 0) < 0)
+		return refuse_policy(&bundle->scheduling, e);
+	if (bundle->has_personality && personality(bundle->personality) < 0)
+		return err_set(e, errno, "cannot set the personality");
 	(void)umask(bundle->has_umask ? bundle->umask : 0022); /* cannot fail */
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <sched.h>
 #include <sys/types.h>
 
 struct bundle;
@@ -17,7 +18,10 @@ struct err;
  * not raise by itself. */
 int payload_limit(pid_t pid, const struct container_spec *spec, struct err *e);
 
-/* Child: I/O priority and umask. */
+/* Child: which processors we may run on; NULL changes nothing. */
+int payload_place(const cpu_set_t *processors, struct err *e);
+
+/* Child: priorities, the scheduler's policy, personality and umask. */
 int payload_tune(const struct bundle *bundle, struct err *e);
 
 /* Child: ids and groups; the capabilities stay, to be limited next. */

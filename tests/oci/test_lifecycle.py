@@ -174,7 +174,6 @@ def test_of_many_creators_of_one_id_one_wins(runtime: Runtime, bundle: Bundle):
         ("linux", "cgroupsPath", "a.slice:b:c", "is one of systemd, which is not supported"),
         ("linux", "sysctl", {"kernel.panic": "1"}, "sysctl 'kernel.panic' is not of a namespace"),
         ("process", "apparmorProfile", "x", "'process.apparmorProfile' is not supported"),
-        ("process", "scheduler", {}, "'process.scheduler' is not supported"),
         ("process", "args", [], "'process.args' is missing or empty"),
         ("process", "cwd", "x", "'process.cwd' is missing or not absolute"),
     ],
