@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Help, man page and completions know the same options."""
 
+import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from kit import PROGRAM
 
 PROJECT = Path(__file__).parents[2]
 MAN_PAGE = PROJECT / "docs/man/timens-run.1.scd"
@@ -43,25 +45,71 @@ def test_the_man_page_has_the_same_options_with_the_same_arguments(help_text):
     assert len(documented) > 40
 
 
-def test_bash_completes_exactly_the_options(run, help_text):
-    script = f"""
-        source {COMPLETION}/timens-run.bash
-        COMP_WORDS=(timens-run --) COMP_CWORD=1
-        _timens_run {run.program}
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+# Each prints what the shell itself would offer for the line $LINE.
+BASH = """
+    source $COMPLETION/timens-run.bash
+    COMP_WORDS=($LINE) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    [[ $LINE != *" " ]] || COMP_WORDS[++COMP_CWORD]=
+    $(complete -p timens-run | grep -oE '_timens_run') timens-run
+    printf '%s\\n' "${COMPREPLY[@]}"
+"""
+FISH = """
+    source $COMPLETION/timens-run.fish
+    complete -C $LINE | string replace -r '\\t.*' ''; true
+"""
+# An interactive zsh on a terminal of its own, where the key is pressed; its compadd tells us.
+ZSH = r"""
+    zmodload zsh/zpty
+    zpty shell "zsh -f -i"
+    zpty -w shell "PROMPT= fpath=($COMPLETION \$fpath); autoload -U compinit; compinit -u -D"
+    zpty -w shell 'compadd() {
+        local -a hits; builtin compadd -A hits "$@"; print -rl -- $hits >>$OUT; builtin compadd "$@"
+    }'
+    zpty -w shell 'comppostfuncs=(finish); finish() { print END >>$OUT }'
+    zpty -w -n shell "$LINE"$'\t'
+    for try in {1..500}; do
+        zpty -r -t shell shown
+        [[ -e $OUT && "$(tail -n 1 $OUT)" == END ]] && break
+        sleep 0.02
+    done
+    zpty -d shell
+    grep -v END $OUT
+"""
+SHELLS = {
+    "bash": ["bash", "-c", BASH],
+    "fish": ["fish", "--no-config", "-c", FISH],
+    "zsh": ["zsh", "-f", "-c", ZSH],
+}
 
-    assert sorted(set(shown.stdout.split())) == sorted(f"--{o}" for o in options_of(help_text))
+
+def offered_by(shell, line, tmp_path):
+    """What pressing Tab after the line offers."""
+    (tmp_path / "timens-run").symlink_to(PROGRAM)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "TERM": "dumb",
+        "COMPLETION": str(COMPLETION),
+        "OUT": str(tmp_path / "out"),
+        "LINE": line,
+    }
+    shown = subprocess.run(
+        SHELLS[shell], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+        stdin=subprocess.DEVNULL, timeout=20,
+    )  # fmt: skip
+    return sorted(set(shown.stdout.split()))
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_ask_the_program_for_its_options(shell):
-    file = COMPLETION / ("_timens-run" if shell == "zsh" else "timens-run.fish")
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_completes_exactly_the_options(shell, tmp_path, help_text):
+    assert offered_by(shell, "timens-run --", tmp_path) == sorted(
+        f"--{option}" for option in options_of(help_text)
+    )
 
-    assert "--help" in file.read_text(encoding="utf-8")
-    if shutil.which(shell):
-        subprocess.run([shell, "-n", file], check=True)
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_completes_the_values_of_an_option(shell, tmp_path):
+    assert offered_by(shell, "timens-run --net ", tmp_path) == ["host", "none", "pasta"]
 
 
 def test_values_that_completions_offer_are_those_of_the_help(help_text):

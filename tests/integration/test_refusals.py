@@ -16,7 +16,7 @@ LAUNCHER = Path(__file__).parents[2] / "launcher"
 ELSEWHERE = re.compile(
     r"(front/(seccomp|clock_options|image_config)|model/(timeline|near_wrap|limits|cgroup_place"
     r"|bpf|clock_)|clocks/|engine/(visit|journal|host_check|bundle)|steps/cgroup"
-    r"|front/(doc|oci_|state|self_copy)|steps/(bundle|hooks|payload|namespaces_enter))"
+    r"|front/(doc|hook|oci_|state|self_copy)|steps/(bundle|hooks|payload|namespaces_enter))"
 )
 # Only a failing kernel or a lack of memory shows these: fault injection does.
 INJECTED = {"ENOMEM", "EPROTO", "EFBIG", "EPIPE"}
