@@ -101,7 +101,9 @@ int main(int argc, char **argv)
 	if (r >= 0)
 		return EXIT_SUCCESS;
 	tell(LOG_ERR, "", e.text, strerror(e.code));
-	if (e.hint[0] != '\0')
+	if (e.hint[0] != '\0') {
 		fprintf(stderr, "hint: %s\n", e.hint);
+		syslog(LOG_ERR, "hint: %s", e.hint);
+	}
 	return EXIT_FAILURE;
 }

@@ -113,7 +113,9 @@ def test_a_wish_that_cannot_be_stops_the_container_and_the_log_says_why(hooked: 
     hooked.run(f"{STOCK} rm wrong", user=user)
     assert (done.returncode, done.stdout) == (126, "")
     assert "executing [timens-hook]: exit status 1" in done.stderr
-    assert "run.timens.uptime: '5M'" in logged(hooked)
+    said = logged(hooked)
+    assert "run.timens.uptime: '5M'" in said
+    assert "hint: " in said
 
 
 def test_what_crun_cannot_do_is_explained_in_the_log(hooked: Host):
