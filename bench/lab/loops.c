@@ -39,8 +39,18 @@ static const struct loop {
 
 struct run {
 	unsigned long calls;
+	unsigned long
+		parts; /* of each loop; with more than one, the routes take turns part by part */
 	bool wanted[LOOPS];
 	enum tick_source ticks;
+};
+
+/* One part of a loop, and what time(1) would say of it. */
+struct part {
+	uint32_t slices;
+	uint32_t slice_calls;
+	uint64_t ticks[SLICES];
+	uint64_t real_ns, user_us, sys_us;
 };
 
 static uint64_t us(struct timeval t)
@@ -48,46 +58,74 @@ static uint64_t us(struct timeval t)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
 
-/* In a process of its own, so that its CPU time is that of the loop. */
-static int run_loop(const struct loop *l, const struct run *run, struct problem *p)
+static int run_part(struct subject *s, enum tick_source source, struct part *part,
+		    struct problem *p)
 {
-	const uint32_t slice = (uint32_t)(run->calls / SLICES);
-	uint64_t ticks[SLICES], start_ns, real_ns;
 	struct rusage before, after;
-	struct subject s;
+	uint64_t start_ns;
 	long results = 0;
 
-	if (subject_open(&s, metric_find(l->metric), slice, p) < 0)
-		return -1;
 	(void)getrusage(RUSAGE_SELF, &before);
 	start_ns = raw_clock_ns();
-	for (int i = 0; i < SLICES; i++) {
-		uint64_t start = ticks_now(run->ticks);
+	for (uint32_t i = 0; i < part->slices; i++) {
+		uint64_t start = ticks_now(source);
 
-		results |= subject_run(&s, slice);
-		ticks[i] = ticks_now(run->ticks) - start;
+		results |= subject_run(s, part->slice_calls);
+		part->ticks[i] = ticks_now(source) - start;
 	}
-	real_ns = raw_clock_ns() - start_ns;
+	part->real_ns = raw_clock_ns() - start_ns;
 	(void)getrusage(RUSAGE_SELF, &after);
-	if (subject_failed(&s, results))
-		return problem_set(p, 0, NULL, "loops: %s: a call failed", l->name);
+	part->user_us = us(after.ru_utime) - us(before.ru_utime);
+	part->sys_us = us(after.ru_stime) - us(before.ru_stime);
+	if (subject_failed(s, results))
+		return problem_set(p, 0, NULL, "loops: %s: a call failed", s->metric->name);
+	return 0;
+}
 
+static void print_part(const struct loop *l, const struct run *run, unsigned long number,
+		       const struct part *part)
+{
 	printf("{\"loop\":\"%s\",\"metric\":\"%s\",\"vsyscall64\":", l->name, l->metric);
 	if (l->vsyscall64 == UNKNOWN)
 		fputs("null", stdout);
 	else
 		printf("%d", l->vsyscall64);
+	if (run->parts > 1)
+		printf(",\"part\":%lu,\"parts\":%lu", number, run->parts);
 	printf(",\"calls\":%" PRIu64 ",\"real_ns\":%" PRIu64 ",\"user_us\":%" PRIu64
 	       ",\"sys_us\":%" PRIu64 ",\"slice_calls\":%u,\"slice_ticks\":[",
-	       (uint64_t)slice * SLICES, real_ns, us(after.ru_utime) - us(before.ru_utime),
-	       us(after.ru_stime) - us(before.ru_stime), slice);
-	for (int i = 0; i < SLICES; i++)
-		printf("%s%" PRIu64, i ? "," : "", ticks[i]);
+	       (uint64_t)part->slice_calls * part->slices, part->real_ns, part->user_us,
+	       part->sys_us, part->slice_calls);
+	for (uint32_t i = 0; i < part->slices; i++)
+		printf("%s%" PRIu64, i ? "," : "", part->ticks[i]);
 	puts("]}");
+}
+
+/* All parts of these loops, in one process: its CPU time is that of the loops.  Which one begins
+ * changes from part to part. */
+static int run_loops(const struct loop *const *chosen, size_t n, const struct run *run,
+		     struct problem *p)
+{
+	struct part part = { .slices = (uint32_t)(SLICES / run->parts),
+			     .slice_calls = (uint32_t)(run->calls / SLICES) };
+	struct subject s[LOOPS];
+
+	for (size_t i = 0; i < n; i++)
+		if (subject_open(&s[i], metric_find(chosen[i]->metric), part.slice_calls, p) < 0)
+			return -1;
+	for (unsigned long number = 0; number < run->parts; number++) {
+		for (size_t turn = 0; turn < n; turn++) {
+			size_t i = (number + turn) % n;
+
+			if (run_part(&s[i], run->ticks, &part, p) < 0)
+				return -1;
+			print_part(chosen[i], run, number, &part);
+		}
+	}
 	return 0;
 }
 
-static int fork_loop(const struct loop *l, const struct run *run)
+static int fork_loops(const struct loop *const *chosen, size_t n, const struct run *run)
 {
 	struct problem p;
 	pid_t child;
@@ -96,7 +134,7 @@ static int fork_loop(const struct loop *l, const struct run *run)
 	(void)fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		status = run_loop(l, run, &p) < 0 ? EXIT_FAILED : 0;
+		status = run_loops(chosen, n, run, &p) < 0 ? EXIT_FAILED : 0;
 		if (status)
 			problem_print(&p);
 		exit(status);
@@ -120,22 +158,37 @@ static int take_route(struct run *run, const char *name, struct problem *p)
 	return problem_set(p, 0, "raw, vdso, coarse or libc", "loops: '%s' is not a route", name);
 }
 
+static int take_option(struct run *run, int option, const char *value, struct problem *p)
+{
+	switch (option) {
+	case 'c':
+		if (request_number(value, CALLS_MAX, &run->calls) == 0 && run->calls >= SLICES)
+			return 0;
+		return problem_set(p, 0, NULL, "loops: --calls: '%s' is not a number from %d to %d",
+				   value, SLICES, CALLS_MAX);
+	case 'p':
+		if (request_number(value, SLICES, &run->parts) == 0 && run->parts > 0 &&
+		    SLICES % run->parts == 0)
+			return 0;
+		return problem_set(p, 0, NULL, "loops: --parts: '%s' does not divide %d", value,
+				   SLICES);
+	default:
+		return problem_set(p, 0, "timens-bench --help", "loops: bad option");
+	}
+}
+
 static int read_options(int argc, char **argv, struct run *run, struct problem *p)
 {
 	static const struct option options[] = {
 		{ "calls", required_argument, NULL, 'c' },
+		{ "parts", required_argument, NULL, 'p' },
 		{ 0 },
 	};
 	int c, status = 0;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c != 'c')
-			return problem_set(p, 0, "timens-bench --help", "loops: bad option");
-		if (request_number(optarg, CALLS_MAX, &run->calls) < 0 || run->calls < SLICES)
-			return problem_set(p, 0, NULL,
-					   "loops: --calls: '%s' is not a number from %d to %d",
-					   optarg, SLICES, CALLS_MAX);
-	}
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (take_option(run, c, optarg, p) < 0)
+			return -1;
 	for (int i = optind; i < argc && status == 0; i++)
 		status = take_route(run, argv[i], p);
 	if (optind == argc)
@@ -145,16 +198,22 @@ static int read_options(int argc, char **argv, struct run *run, struct problem *
 
 int command_loops(int argc, char **argv)
 {
-	struct run run = { .calls = 5000000, .ticks = ticks_best() };
+	struct run run = { .calls = 5000000, .parts = 1, .ticks = ticks_best() };
+	const struct loop *chosen[LOOPS];
 	struct problem p;
 	int status = 0;
+	size_t n = 0;
 
 	if (read_options(argc, argv, &run, &p) < 0) {
 		problem_print(&p);
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; i < LOOPS && status == 0; i++)
+	for (size_t i = 0; i < LOOPS; i++)
 		if (run.wanted[i])
-			status = fork_loop(&loops[i], &run);
+			chosen[n++] = &loops[i];
+	if (run.parts > 1)
+		return fork_loops(chosen, n, &run);
+	for (size_t i = 0; i < n && status == 0; i++)
+		status = fork_loops(&chosen[i], 1, &run);
 	return status;
 }

@@ -15,6 +15,7 @@ import pytest
 
 from .conftest import PROGRAM, Bench, Record
 
+APART_US = 1000  # the two readings of each end
 CLOCKSOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 SERVED_BY_THE_VDSO = {"tsc", "kvm-clock", "arch_sys_counter"}
 
@@ -40,6 +41,21 @@ def test_loops_make_the_same_number_of_calls_by_each_route(bench: Bench) -> None
     assert cost["coarse"] < cost["vdso"] < cost["raw"]
 
 
+def test_loops_in_parts_take_turns_and_are_timed_part_by_part(bench: Bench) -> None:
+    parts = rows(bench, "loops", "--calls", "100000", "--parts", "4", "vdso", "raw", "coarse")
+
+    turns = [(r["part"], r["loop"]) for r in parts]
+    assert turns == [
+        *((0, "raw"), (0, "vdso"), (0, "coarse")),
+        *((1, "vdso"), (1, "coarse"), (1, "raw")),
+        *((2, "coarse"), (2, "raw"), (2, "vdso")),
+        *((3, "raw"), (3, "vdso"), (3, "coarse")),
+    ]
+    for part in parts:
+        assert (part["parts"], part["calls"], len(part["slice_ticks"])) == (4, 25_000, 25)
+        assert part["user_us"] + part["sys_us"] <= part["real_ns"] / 1000 + APART_US
+
+
 def test_loops_run_only_the_routes_that_are_named(bench: Bench) -> None:
     assert [r["loop"] for r in rows(bench, "loops", "--calls", "1000", "coarse")] == ["coarse"]
 
@@ -49,6 +65,7 @@ def test_loops_run_only_the_routes_that_are_named(bench: Bench) -> None:
     [
         (["loops", "tunnel"], "loops: 'tunnel' is not a route"),
         (["loops", "--calls", "99"], "loops: --calls: '99' is not a number from 100 to 1000000000"),
+        (["loops", "--parts", "7"], "loops: --parts: '7' does not divide 100"),
         (["warp", "--ms", "0"], "warp: --ms is a number from 1 to 600000: 0"),
         (["tsc-clock", "--samples", "x"], "tsc-clock: --samples: 'x' is not a number from 1 to"),
         (["vdso-used", "-o", "/nowhere/x"], "vdso-used: /nowhere/x: No such file or directory"),

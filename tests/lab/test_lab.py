@@ -112,7 +112,7 @@ def test_the_loops_are_rounds_of_all_routes(everything: Path) -> None:
 
     assert sorted(timed) == sorted(
         (calls, number, route)
-        for calls, rounds in ((20_000, 7), (200_000, 2))
+        for calls, rounds in ((20_000, 7), (200_000, 2), (40_000, 10))  # 400_000 in ten parts
         for number in range(rounds)
         for route in ("vdso", "raw", "coarse")
     )
@@ -126,6 +126,17 @@ def test_the_system_call_takes_longer_than_the_vdso(everything: Path) -> None:
 
     assert interval is not None
     assert 1 < interval.low <= interval.estimate <= interval.high
+
+
+def test_every_slowdown_says_over_what_its_interval_is(page: str) -> None:
+    slow = page[page.index("Time that the vDSO saves") :]
+
+    over = {calls: markdown_row(slow, calls)[2:4] for calls in ("20 000", "200 000", "400 000")}
+
+    assert over["200 000"] == ["–", "2 processes"]  # too few for an interval
+    assert over["20 000"][1] == "7 processes"
+    assert over["400 000"][1] == "10 parts of one process"
+    assert all(re.fullmatch(r"\[\d+\.\d\d, \d+\.\d\d\]", over[n][0]) for n in ("20 000", "400 000"))
 
 
 def test_the_mode_of_old_without_vdso_is_the_one_that_strace_sees(page: str) -> None:

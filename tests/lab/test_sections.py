@@ -92,6 +92,23 @@ def test_few_rounds_have_no_interval() -> None:
     assert loops.slowdown(loop_rows(4.5, 5), 100_000) is None
 
 
+def test_a_loop_in_parts_is_their_sum_and_has_an_interval_over_them() -> None:
+    rows = [
+        {**row, "calls": 10_000, "part": row["round"], "parts": 10, "slice_calls": 100}
+        for row in loop_rows(4.5, 10)
+    ]
+
+    interval = loops.slowdown(rows, 100_000)
+    section = loops.section(Data({"ns_per_tick": 1.0, "host": {}}, rows))
+    (times,) = [t for t in section.blocks if isinstance(t, Table) and "Here" in t.caption]
+
+    assert interval is not None
+    assert interval.low <= 4.5 <= interval.high
+    vdso = [cell.text for cell in times.rows[0]]
+    assert vdso[:3] == ["100 000", "vDSO", f"{sum(r['real_ns'] for r in rows[::3]) / 1e9:.3f}"]
+    assert vdso[7] == "10 parts of one process"
+
+
 def metric(name: str, host_ns: float, **added: float) -> Metric:
     rng = np.random.default_rng(2)
     blocks = np.arange(BLOCKS)

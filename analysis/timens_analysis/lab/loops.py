@@ -26,12 +26,19 @@ from timens_analysis.stats.describe import Interval
 
 TITLE = "Millions of gettimeofday calls"
 QUESTION = (
-    "The same loop of calls, timed as time(1) times it, each in a process of its own: through the"
-    " vDSO, by system call, and through the vDSO for the coarse clock. These three are today's form"
-    " of the modes 1, 0 and 2 of `/proc/sys/kernel/vsyscall64`, a file that no longer exists."
+    "The same loop of calls, timed as time(1) times it: through the vDSO, by system call, and"
+    " through the vDSO for the coarse clock. These three are today's form of the modes 1, 0 and 2"
+    " of `/proc/sys/kernel/vsyscall64`, a file that no longer exists."
 )
 ROUTES = {"vdso": "vDSO", "raw": "system call", "coarse": "coarse, vDSO"}
 MODES = {0: "raw", 1: "vdso", 2: "coarse"}
+PARTS = (
+    "The longest loop is one process, which goes through all three routes part by part, so that"
+    " each part has neighbours in time by the other routes. Its parts share all that a process"
+    " draws once (its memory, its place in the caches) and follow one another: their interval says"
+    " how steady this one process was, while the intervals over processes also hold what the next"
+    " process would draw."
+)
 SINCE = (
     "System calls pay for the mitigations of 2018 and later, as far as this processor needs them;"
     " the switch of modes is gone: the vDSO is always there, and a program chooses the coarse clock"
@@ -47,6 +54,7 @@ def section(data: Data) -> Section:
         Text(QUESTION),
         _times(loops),
         Text(_verdict(loops)),
+        *([Text(PARTS)] if any("parts" in row for row in loops) else []),
         _slowdowns(loops),
         Figures([_plot(data, loops)]),
         _modes(data.of("strace_calls")),
@@ -64,22 +72,48 @@ def _ratios(loops: Sequence[Row], calls: int) -> list[float]:
     """Of the median hundredths, which a neighbour on the machine disturbs less than the whole."""
     by_round: dict[int, dict[str, float]] = {}
     for row in loops:
-        if row["calls"] == calls:
+        if whole_calls(row) == calls:
             middle = float(np.median(row["slice_ticks"]))
             by_round.setdefault(row["round"], {})[row["loop"]] = middle
     return [found["raw"] / found["vdso"] for found in by_round.values()]
 
 
+def whole_calls(row: Row) -> int:
+    """Of the loop that the row is, or is a part of."""
+    return int(row["calls"]) * int(row.get("parts", 1))
+
+
 def _counts(loops: Sequence[Row]) -> list[int]:
-    return sorted({row["calls"] for row in loops})
+    return sorted({whole_calls(row) for row in loops})
 
 
-def _median_times(loops: Sequence[Row], calls: int, route: str) -> Times:
-    chosen = [row for row in loops if row["calls"] == calls and row["loop"] == route]
+def _chosen(loops: Sequence[Row], calls: int, route: str) -> list[Row]:
+    return [row for row in loops if whole_calls(row) == calls and row["loop"] == route]
+
+
+def _unit(loops: Sequence[Row], calls: int) -> str:
+    """What is counted: what another of the same would differ in is in the interval."""
+    rows = _chosen(loops, calls, "vdso")
+    return f"{len(rows)} parts of one process" if _in_parts(rows) else f"{len(rows)} processes"
+
+
+def _in_parts(rows: Sequence[Row]) -> bool:
+    return "parts" in rows[0]
+
+
+def _times_of(loops: Sequence[Row], calls: int, route: str) -> Times:
+    """Of a loop: the sum of its parts, or the median over the processes."""
+    rows = _chosen(loops, calls, route)
+    middle = np.sum if _in_parts(rows) else np.median
     real, user, system = (
-        float(np.median([row[key] for row in chosen])) for key in ("real_ns", "user_us", "sys_us")
+        float(middle([row[key] for row in rows])) for key in ("real_ns", "user_us", "sys_us")
     )
     return Times(real / 1e9, user / 1e6, system / 1e6)
+
+
+def _real_ns(loops: Sequence[Row], calls: int, route: str) -> list[float]:
+    """Of one call, for every process or part."""
+    return [row["real_ns"] / row["calls"] for row in _chosen(loops, calls, route)]
 
 
 def _cells(times: Times | None) -> list[Cell]:
@@ -91,27 +125,33 @@ def _cells(times: Times | None) -> list[Cell]:
 def _times(loops: Sequence[Row]) -> Table:
     rows = []
     for calls in _counts(loops):
-        rounds = len({row["round"] for row in loops if row["calls"] == calls})
         then = articles.EC2_LOOPS.get(calls)
         printed: Mapping[str, Times] = dict(zip(("vdso", "raw"), then or (), strict=False))
         for route, name in ROUTES.items():
-            ours = _median_times(loops, calls, route)
+            ours = _times_of(loops, calls, route)
+            each = _real_ns(loops, calls, route)
+            interval = median_interval(each)
             rows.append(
                 [
                     Cell(spaced(calls), calls),
                     Cell(name),
                     *_cells(ours),
-                    Cell(f"{ours.real_s / calls * 1e9:.2f}"),
-                    Cell(str(rounds)),
+                    Cell(f"{np.median(each):.2f}"),
+                    Cell(f"[{interval.low:.2f}, {interval.high:.2f}]" if interval else text.NONE),
+                    Cell(_unit(loops, calls)),
                     *_cells(printed.get(route)),
                 ]
             )
     columns = (
         Column("Calls"),
         Column("Route", numeric=False),
-        *(Column(f"{name}, s", "median over the rounds") for name in ("real", "user", "sys")),
-        Column("real, ns a call"),
-        Column("Rounds"),
+        *(
+            Column(f"{name}, s", "median over the processes; of parts, the sum")
+            for name in ("real", "user", "sys")
+        ),
+        Column("real, ns a call", "median over processes or parts"),
+        Column("95 %", "of that median"),
+        Column("Over", "what the median and its interval are taken over", numeric=False),
         *(Column(f"article: {name}, s", articles.EC2_MACHINE) for name in ("real", "user", "sys")),
     )
     return Table(f"Here, and {articles.EC2}", columns, rows, grouped=1)
@@ -129,6 +169,7 @@ def _slowdowns(loops: Sequence[Row]) -> Table:
                 Cell(spaced(calls), calls),
                 Cell(f"{ratio:.2f}"),
                 Cell(f"[{interval.low:.2f}, {interval.high:.2f}]" if interval else text.NONE),
+                Cell(_unit(loops, calls)),
                 Cell(f"{100 * (1 - 1 / ratio):.1f} %"),
                 Cell(f"{printed:.2f}" if printed else text.NONE),
                 Cell(f"{100 * (1 - 1 / printed):.1f} %" if printed else text.NONE),
@@ -138,9 +179,10 @@ def _slowdowns(loops: Sequence[Row]) -> Table:
         Column("Calls"),
         Column(
             "Times as long by system call",
-            "each loop by its median hundredth; median over the rounds",
+            "each loop by its median hundredth; median over processes or parts",
         ),
-        Column("95 %", "bootstrap over rounds; – where there are fewer than 6"),
+        Column("95 %", "bootstrap over processes or parts; – where there are fewer than 6"),
+        Column("Over", numeric=False),
         Column("Time that the vDSO saves"),
         Column("Article: times as long"),
         Column("Article: saved", "its “77 % slower”"),
@@ -174,7 +216,7 @@ def _since(data: Data, loops: Sequence[Row]) -> str:
 
 def _cost(data: Data, loops: Sequence[Row], calls: int, route: str) -> float:
     """ns a call: the median over all hundredths."""
-    rows = [row for row in loops if row["calls"] == calls and row["loop"] == route]
+    rows = _chosen(loops, calls, route)
     ticks = np.concatenate([np.asarray(row["slice_ticks"]) for row in rows])
     return float(np.median(ticks)) * data.ns_per_tick / float(rows[0]["slice_calls"])
 

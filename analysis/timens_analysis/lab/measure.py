@@ -30,7 +30,7 @@ STRACE_HINT = "apt-get install strace"
 class Size:
     """How much is measured; `quick` is for a first look and for tests."""
 
-    loops: tuple[tuple[int, int], ...]  # (calls, rounds)
+    loops: tuple[tuple[int, int, int], ...]  # (calls, rounds, parts of each loop)
     strace_calls: int
     warp_ms: int
     clock_seconds: int
@@ -41,7 +41,7 @@ class Size:
 
 
 FULL = Size(
-    loops=((5_000_000, 15), (50_000_000, 3), (500_000_000, 1)),
+    loops=((5_000_000, 15, 1), (50_000_000, 6, 1), (500_000_000, 1, 10)),
     strace_calls=20_000,
     warp_ms=2000,
     clock_seconds=10,
@@ -51,7 +51,7 @@ FULL = Size(
     clocksource_blocks=24,
 )
 QUICK = Size(
-    loops=((20_000, 7), (200_000, 2)),
+    loops=((20_000, 7, 1), (200_000, 2, 1), (400_000, 1, 10)),
     strace_calls=500,
     warp_ms=50,
     clock_seconds=1,
@@ -156,18 +156,20 @@ def loops_under_strace(route: str, calls: int) -> Row:
 
 
 def measure_loops(job: Job) -> None:
-    """Rounds of all routes in turn; which one begins changes from round to round."""
+    """Rounds of all routes in turn; which one begins changes from round to round.
+
+    A round is one process for each route, or, where that takes minutes, a part of one process
+    that goes through all routes part by part.
+    """
     about = job.about()
     rows: list[Row] = []
     how = scheduling.choose(None)  # as the study: one CPU, and nobody before us where allowed
-    for calls, rounds in job.size.loops:
+    for calls, rounds, parts in job.size.loops:
         for number in range(rounds):
-            job.listen.say(f"loops: {calls} calls, round {number + 1} of {rounds}")
-            routes = list(loops.ROUTES)
-            for route in routes[number % 3 :] + routes[: number % 3]:
-                with how.applied():
-                    found = bench("loops", "--calls", str(calls), route)
-                rows += [{**row, "round": number} for row in found]
+            unit = f"round {number + 1} of {rounds}" if parts == 1 else f"in {parts} parts"
+            job.listen.say(f"loops: {calls} calls, {unit}")
+            with how.applied():
+                rows += _round(calls, number, parts)
     for route in loops.MODES.values():
         try:
             rows.append(loops_under_strace(route, job.size.strace_calls))
@@ -175,6 +177,16 @@ def measure_loops(job: Job) -> None:
             rows.append({"strace_calls": None, "refused": error.cause})
             break
     folder.write(job.output, "loops", about, rows)
+
+
+def _round(calls: int, number: int, parts: int) -> list[Row]:
+    routes = list(loops.ROUTES)
+    if parts > 1:
+        words = ("--calls", str(calls), "--parts", str(parts), *routes)
+        return [{**row, "round": row["part"]} for row in bench("loops", *words)]
+    turned = routes[number % 3 :] + routes[: number % 3]
+    found = [row for route in turned for row in bench("loops", "--calls", str(calls), route)]
+    return [{**row, "round": number} for row in found]
 
 
 def measure_warp(job: Job) -> None:
