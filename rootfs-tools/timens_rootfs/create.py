@@ -65,8 +65,9 @@ def create_debian(
     program = "mmdebstrap"
     tools.find(program, step=STEP)
     with stage.staged_root(target, step=STEP) as root:
-        argv = [*mounts.own_namespace(), program, "--mode=root", f"--variant={variant}"]
-        argv += ["--format=directory"]
+        apart = mounts.own_namespaces()
+        argv: list[str | Path] = [*apart.argv, program, "--mode=root", f"--variant={variant}"]
+        argv.append("--format=directory")
         argv += [f"--aptopt={setting}" for setting in host_apt_settings()]
         if include:
             argv.append(f"--include={','.join(include)}")
@@ -74,7 +75,7 @@ def create_debian(
         argv += [mirror] if mirror is not None else host_sources(suite)
         with progress.shown(f"mmdebstrap makes {suite}", growing=root):
             thing = f"{suite} from {mirror or 'the mirror of this host'}"
-            tools.run(argv, step=STEP, thing=thing, name=program)
+            tools.run(argv, step=STEP, thing=thing, name=program, stop=apart.stop)
         # Each container gets a /dev of its own; no root filesystem of ours holds a device.
         for entry in (root / "dev").iterdir():
             if entry.is_dir() and not entry.is_symlink():

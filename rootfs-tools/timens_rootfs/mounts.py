@@ -3,14 +3,15 @@
 
 import os
 import re
+import signal
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from timens_rootfs import tools
 from timens_rootfs.errors import RootfsError
 
 ESCAPE = re.compile(rb"\\([0-7]{3})")
-NAMESPACE = ("unshare", "--mount", "--propagation", "private", "--")
 
 
 def below(folder: Path) -> list[str]:
@@ -45,9 +46,22 @@ def _done(program: str, *args: str) -> bool:
     return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
-def own_namespace() -> list[str | Path]:
-    """What to put before a program that mounts: its mounts then vanish with it.
+@dataclass(frozen=True)
+class Apart:
+    """What to put before a program that mounts and forks, and the signal that ends all of it."""
 
-    Nothing where that is not permitted, as in a container without CAP_SYS_ADMIN.
+    argv: tuple[str, ...] = ()
+    stop: signal.Signals = signal.SIGTERM  # the program has mounts to undo
+
+
+def own_namespaces() -> Apart:
+    """Where a program's mounts vanish with it, and all that it forked dies with it.
+
+    As much of that as is permitted: in a container without CAP_SYS_ADMIN, nothing.
     """
-    return list(NAMESPACE) if _done(*NAMESPACE, "true") else []
+    mounts = ("unshare", "--mount", "--propagation", "private")
+    processes = (*mounts, "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--")
+    for apart in (Apart(processes, signal.SIGKILL), Apart((*mounts, "--"))):
+        if _done(*apart.argv, "true"):
+            return apart
+    return Apart()

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -106,10 +107,11 @@ def running(
     name: str | None = None,
     stdin: int = subprocess.DEVNULL,
     stdout: int = subprocess.DEVNULL,
+    stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[Running]:
     """Start a program, which errors call `name`.
 
-    When the block is left early the program is asked to stop, and it is waited for.
+    When the block is left early the program gets the signal `stop`, and it is waited for.
     """
     find(str(argv[0]), step=step)
     with tempfile.TemporaryFile() as words:
@@ -125,7 +127,7 @@ def running(
         try:
             yield Running(process, words, name or str(argv[0]), step, thing)
         finally:
-            _stop(process)
+            _stop(process, stop)
 
 
 def run(
@@ -135,22 +137,22 @@ def run(
     thing: object,
     env: Mapping[str, str] | None = None,
     name: str | None = None,
+    stop: signal.Signals = signal.SIGTERM,
 ) -> str:
     """Run a program to its end; returns its standard output."""
     with running(
-        argv, step=step, thing=thing, env=env, name=name, stdout=subprocess.PIPE
+        argv, step=step, thing=thing, env=env, name=name, stdout=subprocess.PIPE, stop=stop
     ) as program:
         return program.finish().decode(errors="replace")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """SIGTERM first: mmdebstrap has mounts to undo."""
+def _stop(process: subprocess.Popen[bytes], stop: signal.Signals) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with contextlib.suppress(OSError):  # what was not written is not wanted any more
                 pipe.close()
     if process.poll() is None:
-        process.terminate()
+        process.send_signal(stop)
         try:
             process.wait(GRACE_S)
         except subprocess.TimeoutExpired:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of timens-rootfs share beside fixtures: the tool, images, registries."""
 
+import contextlib
 import hashlib
 import http.server
 import io
@@ -103,6 +104,17 @@ def quiet(*argv: object) -> str:
 def names_in(folder: Path) -> list[str]:
     """Names of all entries, hidden ones too."""
     return sorted(path.name for path in folder.iterdir())
+
+
+def words_that_name(folder: Path) -> list[bytes]:
+    """Command lines of processes that name something in a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes()
+            if os.fsencode(folder) + b"/" in words:
+                found.append(words)
+    return found
 
 
 def wait_for_port(port: int) -> None:

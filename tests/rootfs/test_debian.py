@@ -2,11 +2,13 @@
 """timens-rootfs create and install with a real Debian archive: minutes, and a mirror needed."""
 
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from rootfs_kit import LAUNCHER, Tool, names_in
+from rootfs_kit import LAUNCHER, Tool, names_in, words_that_name
 
 pytestmark = pytest.mark.mirror
 SLOW_S = 600
@@ -78,3 +80,25 @@ def test_a_suite_that_is_not_there_leaves_nothing(tool: Tool, desk: Path) -> Non
     assert done.returncode == 1
     assert done.stderr.startswith("timens-rootfs: create: nonesuch from the mirror of this host:")
     assert names_in(desk) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_of_mmdebstrap_outlives_its_run(
+    tool: Tool, desk: Path, number: signal.Signals
+) -> None:
+    with tool.start("create", desk / "root") as maker:
+        end = time.monotonic() + SLOW_S
+        while not list(desk.glob(".timens-rootfs-*/root/var/lib/dpkg/*")):
+            assert time.monotonic() < end
+            assert maker.poll() is None
+            time.sleep(0.1)
+        assert any(words_that_name(desk))
+        maker.send_signal(number)
+        maker.communicate()
+    end = time.monotonic() + 10
+    while any(words_that_name(desk)):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    tool.ok("create", desk / "other", "--from", "busybox")
+
+    assert names_in(desk) == ["other"]

@@ -2,13 +2,14 @@
 """What a killed run leaves is swept by the next, but not what is in use and not what is mounted."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from rootfs_kit import TREE, Tool, names_in, quiet
+from rootfs_kit import TREE, Tool, names_in, quiet, words_that_name
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mount(2) needs root")
 # A stage where a program works that has a child of its own, whose number it tells.
@@ -54,6 +55,44 @@ def test_a_stage_is_kept_while_a_program_of_a_killed_run_works_there(
     tool.ok("create", desk / "two", "--from", "busybox")
 
     assert names_in(desk) == ["one", "two"]
+
+
+# As mmdebstrap is started: it mounts, and it forks.
+APART_WORKER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from timens_rootfs import mounts, stage, tools
+with stage.work_folder(Path(sys.argv[2]), step="test") as place:
+    apart = mounts.own_namespaces()
+    script = 'mount -t tmpfs tmpfs "$1"; sh -c "sleep 600; :" "$1/fork" & touch "$0"; wait'
+    argv = [*apart.argv, "sh", "-c", script, sys.argv[3], str(place)]
+    tools.run(argv, step="test", thing="sh", stop=apart.stop)
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_what_forks_in_its_own_namespaces_dies_with_its_run(
+    tool: Tool, desk: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    told = tmp_path / "told"
+    argv = [sys.executable, "-c", APART_WORKER, TREE / "rootfs-tools", desk, told]
+    with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as maker:
+        end = time.monotonic() + 20
+        while not told.exists():
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        assert len(words_that_name(desk)) >= 2  # the shell and what it forked
+        maker.send_signal(number)
+    end = time.monotonic() + 10
+    while words_that_name(desk):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+    tool.ok("create", desk / "root", "--from", "busybox")
+
+    assert names_in(desk) == ["root"]
 
 
 @needs_root
