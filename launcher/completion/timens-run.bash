@@ -10,7 +10,7 @@ _timens_run()
 	--dev) COMPREPLY=($(compgen -W 'oci none' -- "$cur")) ;;
 	--net) COMPREPLY=($(compgen -W 'none host pasta' -- "$cur")) ;;
 	--share | --only) COMPREPLY=($(compgen -W "$namespaces" -- "$cur")) ;;
-	--seccomp) COMPREPLY=($(compgen -W unconfined -f -- "$cur")) ;;
+	--seccomp) COMPREPLY=($(compgen -W "default unconfined" -f -- "$cur")) ;;
 	--timeline-mode) COMPREPLY=($(compgen -W 'pause wall' -- "$cur")) ;;
 	*)
 		if [[ $cur == -* ]]; then

@@ -9,5 +9,5 @@ complete -c timens-run -n '__timens_run_after --proc --sys' -f -a 'oci plain non
 complete -c timens-run -n '__timens_run_after --dev' -f -a 'oci none'
 complete -c timens-run -n '__timens_run_after --net' -f -a 'none host pasta'
 complete -c timens-run -n '__timens_run_after --share --only' -f -a 'cgroup ipc mnt net pid time user uts'
-complete -c timens-run -n '__timens_run_after --seccomp' -a unconfined
+complete -c timens-run -n '__timens_run_after --seccomp' -a "default unconfined"
 complete -c timens-run -n '__timens_run_after --timeline-mode' -f -a 'pause wall'

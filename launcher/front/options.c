@@ -38,7 +38,8 @@ static int note_seccomp(struct request *q, char *value, struct err *e)
 {
 	(void)e;
 	q->unconfined = strcmp(value, "unconfined") == 0;
-	q->profile = q->unconfined ? NULL : value;
+	q->default_filter = strcmp(value, "default") == 0;
+	q->profile = q->unconfined || q->default_filter ? NULL : value;
 	return 0;
 }
 
@@ -212,7 +213,7 @@ const struct option_row options[] = {
 	{ "clear-env", NULL, "identity", FIELD(clear_env) },
 	{ "cap-add", "CAP,...", "privileges", note_cap_add, 0 },
 	{ "cap-drop", "CAP,...", "privileges", note_cap_drop, 0 },
-	{ "seccomp", "FILE|unconfined", "privileges", note_seccomp, 0 },
+	{ "seccomp", "FILE|default|unconfined", "privileges", note_seccomp, 0 },
 	{ "rlimit", "NAME=SOFT[:HARD]", "privileges", note_rlimit, 0 },
 	{ "oom-score-adj", "N", "privileges", note_oom_score_adj, 0 },
 	{ "new-session", NULL, "privileges", FIELD(spec.new_session) },

@@ -198,8 +198,8 @@ static int choose_filter(struct request *q, struct err *e)
 	struct container_spec *s = &q->spec;
 	int r = 0;
 
-	/* --only adds namespaces to the caller and takes nothing away. */
-	if (q->unconfined || (q->only != 0 && q->profile == NULL))
+	/* --only adds namespaces to the caller and takes nothing away unasked. */
+	if (q->unconfined || (q->only != 0 && q->profile == NULL && !q->default_filter))
 		return 0;
 	s->filter = q->profile == NULL && q->cap_add == 0 ? &seccomp_default_filter : &compiled;
 	if (s->filter == &compiled)

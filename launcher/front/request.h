@@ -27,6 +27,7 @@ struct request {
 	const char *user, *group, *groups, *map_users, *map_groups;
 	uint64_t cap_add, cap_drop;
 	bool unconfined;
+	bool default_filter; /* --seccomp default: with --only, too */
 	const char *profile; /* --seccomp FILE */
 	const char *net;
 	bool no_init, clear_env, overlay;

@@ -57,8 +57,11 @@ def test_the_filter_is_there_unless_it_is_refused(run_as_anyone: Runner, rootfs:
 
 def test_only_some_namespaces_take_nothing_away(run: Runner) -> None:
     assert run("--only", "time", "sh", "-c", SECCOMP_MODE).stdout == "Seccomp:\t0\n"
-    filtered = run("--only", "time", "--seccomp", DEFAULT_PROFILE, "sh", "-c", SECCOMP_MODE)
-    assert filtered.stdout == "Seccomp:\t2\n"
+    for profile in ("default", DEFAULT_PROFILE):
+        filtered = run("--only", "time", "--seccomp", profile, "sh", "-c", SECCOMP_MODE)
+        assert filtered.stdout == "Seccomp:\t2\n"
+    refused = run("--only", "time", "--seccomp", "default", "unshare", "-U", "true")
+    assert refused.stderr.endswith("Operation not permitted\n")
 
 
 def test_a_new_user_namespace_inside_is_refused(run_as_anyone: Runner, rootfs: Path) -> None:

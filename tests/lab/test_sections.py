@@ -152,7 +152,7 @@ def test_each_clock_source_has_its_costs_and_what_a_time_namespace_adds() -> Non
 
 
 def test_a_piece_is_the_difference_of_its_two_arms_and_nothing_else() -> None:
-    one = metric("getppid", 100.0, container=5.0, container_seccomp=31.0, memcg_root=-50.0)
+    one = metric("getppid", 100.0, seccomp=26.0, memcg_root=-50.0)
     found = {
         piece.name: anatomy.difference(one, piece.inside, piece.host)
         for piece in anatomy.pieces(anatomy.MEMCG_ROOT)
@@ -175,6 +175,33 @@ def test_where_memory_is_not_accounted_the_piece_is_what_accounting_adds() -> No
         "baseline",
     )
     assert "memory cgroup" not in {piece.name for piece in anatomy.pieces(None)}
+
+
+def test_without_root_a_filter_is_compared_with_a_user_namespace_alone() -> None:
+    def arms(beside: str) -> set[tuple[str, str]]:
+        return {(piece.inside, piece.host) for piece in anatomy.pieces(None, beside)}
+
+    assert arms("baseline") == {
+        ("timens", "baseline"),
+        ("userns", "baseline"),
+        ("seccomp", "baseline"),
+    }
+    assert arms("userns") == {("timens", "userns"), ("userns", "baseline"), ("seccomp", "userns")}
+
+
+def test_the_smallest_piece_comes_from_its_own_blocks_beside_its_own_noise() -> None:
+    arms = dict.fromkeys(anatomy.ARMS, 0.0)
+    runs = {
+        "anatomy": run_of(metric("timer_create", 400.0, **{**arms, "userns": 50.0})),
+        "fine": run_of(metric("timer_create", 400.0, userns=2.5)),
+    }
+    section = anatomy.section(Data({"memory_arm": None}, [], runs))
+
+    table = next(b for b in section.blocks if isinstance(b, Table))
+    (row,) = [r for r in table.rows if r[0].text == "user-namespace accounting"]
+    assert row[3].sort == pytest.approx(2.5, abs=0.02)
+    assert row[5].sort == pytest.approx(0.0, abs=0.02)
+    assert "it has 20 blocks of its own" in text_of(section)
 
 
 STRACE = """\

@@ -39,6 +39,7 @@ GOOD = {
         namespaces=moved(*ALL_NAMESPACES),
         timens_offsets="monotonic 86400 0\nboottime 172800 0\n",
     ),
+    "seccomp": replace(HOST, namespaces=moved("uts"), seccomp_mode=2),
     "container_notime": replace(HOST, namespaces=moved(*(ALL_NAMESPACES - {"time"}))),
     "container_seccomp": replace(
         HOST,
@@ -61,6 +62,7 @@ def test_an_arm_that_differs_in_its_treatment_alone_is_accepted(name):
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
+        ("seccomp", {"seccomp_mode": 0}, "seccomp mode is 0, expected 2"),
         ("timens", {"binary_sha256": "bb"}, "binary_sha256 is bb, the baseline's is aa"),
         ("timens", {"cpus": [0, 1]}, "cpus is [0, 1], the baseline's is [1]"),
         ("timens", {"cgroup": "0::/x\n"}, r"cgroup is '0::/x\n', the baseline's is '0::/\n'"),
@@ -104,6 +106,8 @@ def test_another_user_gets_a_user_namespace_with_the_time_namespace():
 
     assert "user,time" in made.command
     assert made.expected.namespaces == {"user", "time"}
+    filtered = KNOWN["seccomp"][1]("seccomp", replace(PLACES, privileged=False))
+    assert filtered.expected.namespaces == {"user"}
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,18 @@ SINCE = (
     " of each vDSO reading and of each absolute deadline; a filter of system calls and the"
     " accounting of memory, which are not about time at all, cost a multiple of it."
 )
-ARMS = ("timens", "userns", "container_notime", "container", "container_seccomp")
+ARMS = ("timens", "userns", "seccomp", "container_notime", "container", "container_seccomp")
+# The one piece that is smaller than the noise of so few blocks has a study of its own.
+MAIN, FINE = "anatomy", "fine"
+FINE_ARMS = ("userns",)
+FINE_METRICS = ("timer_create", "timer_delete")
 MEMCG_ROOT, MEMCG_OWN = "memcg_root", "memcg_own"
 IN_THE_WHOLE = ("time namespace", "user-namespace accounting", "seccomp filter")
+WHOLES = (
+    ("container with filter", "container_seccomp", "baseline"),
+    ("container", "container", "baseline"),
+    ("all but time", "container_notime", "baseline"),
+)
 METRICS = (
     "vdso_clock_gettime_monotonic",
     "vdso_clock_gettime_monotonic_coarse",
@@ -71,10 +80,18 @@ class Piece:
     host: str
     metrics: tuple[str, ...]
     why: str
+    study: str = MAIN
 
 
-def pieces(memory_arm: str | None) -> tuple[Piece, ...]:
-    """`memory_arm` is the arm on the other side of memory accounting, where there could be one."""
+def pieces(memory_arm: str | None, beside: str = "baseline") -> tuple[Piece, ...]:
+    """Every piece.
+
+    Parameters
+    ----------
+    memory_arm : the arm on the other side of memory accounting, where there could be one
+    beside : what a namespace or a filter is compared to: `userns` where nobody but root can have
+        them without a user namespace around
+    """
     accounted = ("baseline", MEMCG_ROOT) if memory_arm == MEMCG_ROOT else (MEMCG_OWN, "baseline")
     memory = Piece(
         "memory cgroup",
@@ -86,7 +103,7 @@ def pieces(memory_arm: str | None) -> tuple[Piece, ...]:
         Piece(
             "vDSO page path",
             "timens",
-            "baseline",
+            beside,
             (
                 "vdso_clock_gettime_monotonic",
                 "vdso_clock_gettime_monotonic_coarse",
@@ -97,14 +114,14 @@ def pieces(memory_arm: str | None) -> tuple[Piece, ...]:
         Piece(
             "system-call path",
             "timens",
-            "baseline",
+            beside,
             ("clock_gettime_monotonic", "clock_gettime_boottime"),
             "the kernel adds the offset for everybody, host or not: nothing to pay",
         ),
         Piece(
             "ABSTIME conversion",
             "timens",
-            "baseline",
+            beside,
             ("timer_settime_abs", "timerfd_settime_abs", "timer_settime", "timerfd_settime"),
             "a deadline is converted to the host's time; a relative wait (the last two) is not",
         ),
@@ -112,47 +129,47 @@ def pieces(memory_arm: str | None) -> tuple[Piece, ...]:
             "user-namespace accounting",
             "userns",
             "baseline",
-            ("timer_create", "timer_delete", "getppid"),
+            FINE_METRICS,
             "a pending signal is charged once for each user namespace up to the first",
+            FINE,
         ),
         *((memory,) if memory_arm else ()),
         Piece(
             "seccomp filter",
-            "container_seccomp",
-            "container",
+            "seccomp",
+            beside,
             ("getppid", "clock_gettime_monotonic", "timer_create", "vdso_clock_gettime_monotonic"),
             "every system call passes the filter; the vDSO makes none",
         ),
     )
 
 
-def wholes(memory_arm: str | None) -> tuple[tuple[str, str, str], ...]:
-    """(column, arm, arm it is compared to) of the large table."""
-    parts = {piece.inside: (piece.name, piece.inside, piece.host) for piece in pieces(memory_arm)}
-    memory = next((p for p in pieces(memory_arm) if p.name == "memory cgroup"), None)
+def parts(memory_arm: str | None, beside: str = "baseline") -> tuple[tuple[str, str, str], ...]:
+    """(column, arm, arm it is compared to) of single parts; arguments as for pieces()."""
+    chosen = pieces(memory_arm, beside)
+    known = {piece.name: (piece.name, piece.inside, piece.host) for piece in chosen}
     return (
         ("host again", "baseline_aa", "baseline"),
-        ("time namespace", "timens", "baseline"),
-        parts["userns"],
-        ("all but time", "container_notime", "baseline"),
-        *(((memory.name, memory.inside, memory.host),) if memory else ()),
-        parts["container_seccomp"],
-        ("container with filter", "container_seccomp", "baseline"),
+        ("time namespace", "timens", beside),
+        *(known[name] for name in (*IN_THE_WHOLE[1:], "memory cgroup") if name in known),
     )
 
 
 def section(data: Data) -> Section:
     """The pieces, their plot, everything against everything, and the paper beside it."""
-    run = data.runs["anatomy"]
+    run = data.runs[MAIN]
     memory_arm = data.about["memory_arm"]
+    beside = "userns" if _needs_user_namespace(run) else "baseline"
     metrics = {metric.name: metric for metric in run.metrics}
-    chosen = pieces(memory_arm)
+    found = list(_found(data, pieces(memory_arm, beside)))
     blocks: list[Block] = [
         Text(QUESTION),
-        Text(f"{run.conduct.blocks_complete} blocks of {len(run.environment['arms'])} arms."),
-        _pieces_table(metrics, chosen),
-        Figures([_plot(metrics, chosen)]),
-        _everything(metrics, wholes(memory_arm)),
+        Text(_sizes(data)),
+        _pieces_table(found),
+        Items([(each.name, each.why) for each in pieces(memory_arm, beside)]),
+        Figures([_plot(found)]),
+        _everything(metrics, parts(memory_arm, beside)),
+        _sums(metrics, parts(memory_arm, beside)),
         _paper(metrics),
         Items(list(_remarks(run, memory_arm))),
         Text(SINCE),
@@ -169,13 +186,45 @@ def difference(metric: Metric, inside: str, host: str) -> Paired | Problem:
     return paired_blocks.compare(metric, levels[inside], levels[host], Options(), rng)
 
 
-def _found(
-    metrics: Mapping[str, Metric], chosen: Sequence[Piece]
-) -> Iterator[tuple[Piece, str, Paired | Problem]]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A piece in one metric, and what the host differs by from itself in the same blocks."""
+
+    piece: Piece
+    metric: str
+    effect: Paired | Problem
+    again: Paired | Problem
+
+
+def _found(data: Data, chosen: Sequence[Piece]) -> Iterator[_Found]:
     for piece in chosen:
+        run = data.runs.get(piece.study, data.runs[MAIN])
+        metrics = {metric.name: metric for metric in run.metrics}
         for name in piece.metrics:
             if name in metrics:
-                yield piece, name, difference(metrics[name], piece.inside, piece.host)
+                yield _Found(
+                    piece,
+                    name,
+                    difference(metrics[name], piece.inside, piece.host),
+                    difference(metrics[name], "baseline_aa", "baseline"),
+                )
+
+
+def _needs_user_namespace(run: Run) -> bool:
+    """Whether the time namespace has a user namespace around it, as for everybody but root."""
+    arms = {arm["name"]: arm["namespaces"]["user"] for arm in run.environment["arms"]}
+    return bool(arms["timens"] != arms["baseline"])
+
+
+def _sizes(data: Data) -> str:
+    main = data.runs[MAIN]
+    said = f"{main.conduct.blocks_complete} blocks of {len(main.environment['arms'])} arms."
+    if FINE in data.runs:
+        said += (
+            " What a user namespace adds is less than the noise of so few: it has"
+            f" {data.runs[FINE].conduct.blocks_complete} blocks of its own."
+        )
+    return said
 
 
 def _cell(found: Paired | Problem) -> Cell:
@@ -186,21 +235,21 @@ def _cell(found: Paired | Problem) -> Cell:
     return Cell(text.interval(limits), limits.estimate, mark="warn" if moved else "")
 
 
-def _pieces_table(metrics: Mapping[str, Metric], chosen: Sequence[Piece]) -> Table:
+def _pieces_table(found: Sequence[_Found]) -> Table:
     rows = [
         [
-            Cell(piece.name),
-            Cell(f"{piece.inside} − {piece.host}"),
-            Cell(f"`{name}`"),
-            _cell(found),
+            Cell(each.piece.name),
+            Cell(f"{each.piece.inside} − {each.piece.host}"),
+            Cell(f"`{each.metric}`"),
+            _cell(each.effect),
             Cell(
                 text.NONE
-                if isinstance(found, Problem) or found.percent is None
-                else f"{text.signed(found.percent.estimate, 1)} %"
+                if isinstance(each.effect, Problem) or each.effect.percent is None
+                else f"{text.signed(each.effect.percent.estimate, 1)} %"
             ),
-            Cell(piece.why),
+            _cell(each.again),
         ]
-        for piece, name, found in _found(metrics, chosen)
+        for each in found
     ]
     columns = (
         Column("Piece", numeric=False),
@@ -208,27 +257,27 @@ def _pieces_table(metrics: Mapping[str, Metric], chosen: Sequence[Piece]) -> Tab
         Column("Metric", numeric=False),
         Column("Difference, ns"),
         Column("of the call"),
-        Column("Why", numeric=False),
+        Column("Host again, ns", "the host against itself in the same blocks: the noise"),
     )
     return Table("Piece by piece", columns, rows, grouped=2)
 
 
-def _plot(metrics: Mapping[str, Metric], chosen: Sequence[Piece]) -> Sheet:
-    names = [piece.name for piece in chosen]
+def _plot(found: Sequence[_Found]) -> Sheet:
+    names = list(dict.fromkeys(each.piece.name for each in found))
     rows = [
         MarkedRow(
-            metric,
+            each.metric,
             [
                 Mark(
-                    names.index(piece.name) + 1,
-                    found.percent.estimate,
-                    found.percent.low,
-                    found.percent.high,
+                    names.index(each.piece.name) + 1,
+                    each.effect.percent.estimate,
+                    each.effect.percent.low,
+                    each.effect.percent.high,
                 )
             ],
         )
-        for piece, metric, found in _found(metrics, chosen)
-        if isinstance(found, Paired) and found.percent is not None
+        for each in found
+        if isinstance(each.effect, Paired) and each.effect.percent is not None
     ]
     return rows_on_a_scale(
         "What each piece adds",
@@ -243,24 +292,36 @@ def _everything(metrics: Mapping[str, Metric], columns_of: Sequence[tuple[str, s
     rows = []
     for name in METRICS:
         if name in metrics:
-            host = metrics[name].levels[0].values
-            cells = [Cell(f"`{name}`"), Cell(f"{np.median(host):.2f}", float(np.median(host)))]
+            host = float(np.median(metrics[name].levels[0].values))
             found = [difference(metrics[name], a, b) for _, a, b in columns_of]
-            rows.append([*cells, *map(_cell, found), _sum(found, columns_of)])
+            rows.append([Cell(f"`{name}`"), Cell(f"{host:.2f}", host), *map(_cell, found)])
     columns = (
         Column("Metric", numeric=False),
         Column("Host, ns"),
         *(Column(title, f"{a} − {b}, ns") for title, a, b in columns_of),
-        Column("Sum of the pieces in it", f"{', '.join(IN_THE_WHOLE)}: to compare with the whole"),
     )
     return Table("Every metric with every piece, ns", columns, rows, explain=True)
 
 
-def _sum(found: Sequence[Paired | Problem], columns_of: Sequence[tuple[str, str, str]]) -> Cell:
-    """Of the pieces that the container with a filter is made of."""
-    parts = [f for f, (title, _, _) in zip(found, columns_of, strict=True) if title in IN_THE_WHOLE]
-    total = sum(part.median.estimate for part in parts if isinstance(part, Paired))
-    return Cell(text.signed(total, 2), total)
+def _sums(metrics: Mapping[str, Metric], columns_of: Sequence[tuple[str, str, str]]) -> Table:
+    """The pieces that a container with a filter is made of, added up, beside that container."""
+    rows = []
+    for name in METRICS:
+        if name in metrics:
+            single = [
+                difference(metrics[name], inside, host)
+                for title, inside, host in columns_of
+                if title in IN_THE_WHOLE
+            ]
+            total = sum(part.median.estimate for part in single if isinstance(part, Paired))
+            whole = [difference(metrics[name], a, b) for _, a, b in WHOLES]
+            rows.append([Cell(f"`{name}`"), Cell(text.signed(total, 2), total), *map(_cell, whole)])
+    columns = (
+        Column("Metric", numeric=False),
+        Column("Sum of the pieces", ", ".join(IN_THE_WHOLE)),
+        *(Column(title, f"{a} − {b}, ns") for title, a, b in WHOLES),
+    )
+    return Table("The sum of the pieces and the whole, ns", columns, rows, explain=True)
 
 
 def _paper(metrics: Mapping[str, Metric]) -> Table:
@@ -295,16 +356,16 @@ def _remarks(run: Run, memory_arm: str | None) -> Iterator[tuple[str, str]]:
             "Not here: memory cgroup",
             "only root can move a process to the other side of the accounting.",
         )
-    arms = {arm["name"]: arm["namespaces"]["user"] for arm in run.environment["arms"]}
-    if arms["timens"] != arms["baseline"]:
+    if _needs_user_namespace(run):
         yield (
             "Without root",
-            "the time namespace has a user namespace around it, whose accounting it shares.",
+            "the time namespace and the filter have a user namespace around them: they are compared"
+            " with a user namespace alone.",
         )
     yield (
         "Records",
-        "this is a study like any other: `timens-study report` of the folder `anatomy` beside this"
-        " page makes all tests of it.",
+        "these are studies like any other: `timens-study report` of the folders `anatomy` and"
+        " `anatomy-fine` beside this page makes all tests of them.",
     )
     yield (
         "Reading",

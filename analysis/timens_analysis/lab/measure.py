@@ -37,6 +37,7 @@ class Size:
     clock_samples: int
     profile: str
     anatomy_blocks: int
+    fine_blocks: int
     clocksource_blocks: int
 
 
@@ -48,6 +49,7 @@ FULL = Size(
     clock_samples=500,
     profile="quick",
     anatomy_blocks=60,
+    fine_blocks=240,
     clocksource_blocks=24,
 )
 QUICK = Size(
@@ -58,6 +60,7 @@ QUICK = Size(
     clock_samples=50,
     profile="smoke",
     anatomy_blocks=6,
+    fine_blocks=8,
     clocksource_blocks=6,
 )
 
@@ -239,11 +242,13 @@ def memory_arm() -> str | None:
 
 
 def measure_anatomy(job: Job) -> None:
-    """One study over all pieces."""
+    """One study over all pieces, and one with more blocks for the smallest."""
     other = memory_arm()
-    about = job.about(memory_arm=other, studies={"anatomy": "anatomy"})
+    studies = {anatomy.MAIN: "anatomy", anatomy.FINE: "anatomy-fine"}
+    about = job.about(memory_arm=other, studies=studies)
     arms = (*anatomy.ARMS, *((other,) if other else ()))
     _study(job, "anatomy", arms, anatomy.METRICS, job.size.anatomy_blocks)
+    _study(job, "anatomy-fine", anatomy.FINE_ARMS, anatomy.FINE_METRICS, job.size.fine_blocks)
     folder.write(job.output, "anatomy", about, [])
 
 

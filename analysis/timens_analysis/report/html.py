@@ -98,8 +98,9 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool]) -> str:
     cells = []
     for place, (cell, number) in enumerate(zip(row, numeric, strict=True)):
         sort = "" if cell.sort is None else f' data-sort="{escape(str(cell.sort))}"'
+        words = "words" if place == 0 and any(map(str.isspace, cell.text)) else ""
         long = "long" if len(cell.text) > LONG and not number else ""
-        kind = _class(" ".join(filter(None, ["n" if number else "", cell.mark, long])))
+        kind = _class(" ".join(filter(None, ["n" if number else "", cell.mark, long, words])))
         tag = 'th scope="row"' if place == 0 else "td"
         cells.append(f"<{tag}{kind}{sort}>{_inline(cell.text)}</{tag[:2]}>")
     return "".join(cells)

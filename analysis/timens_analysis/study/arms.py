@@ -130,6 +130,14 @@ def _only_user_namespace(name: str, places: Places) -> Arm:
     return Arm(name, "treatment", command, Expected(frozenset({"user"})))
 
 
+def _only_filter(name: str, places: Places) -> Arm:
+    # Something has to be new; a UTS namespace takes no part in anything that is measured.
+    namespace = "uts" if places.privileged else "user"
+    words = ("--seccomp", "default", "--only", namespace, "--")
+    expected = Expected(frozenset({namespace}), seccomp_mode=2)
+    return Arm(name, "treatment", (str(places.timens_run), *words, str(places.bench)), expected)
+
+
 def _root_memory_cgroup(name: str, places: Places) -> Arm:
     # The shell moves itself, then becomes the zygote.
     move = ("sh", "-c", 'echo $$ >"$0" && exec "$@"', str(memory_cgroup.root_procs()))
@@ -137,7 +145,6 @@ def _root_memory_cgroup(name: str, places: Places) -> Arm:
 
 
 def _own_memory_cgroup(name: str, places: Places) -> Arm:
-    # Something has to be new; a UTS namespace takes no part in anything that is measured.
     words = ("--seccomp", "unconfined", "--memory", "1G", "--only", "uts", "--")
     command = (str(places.timens_run), *words, str(places.bench))
     return Arm(name, "treatment", command, Expected(frozenset({"uts"}), same_cgroup=False))
@@ -185,6 +192,7 @@ KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
         "the container with the default seccomp filter",
         _container(filtered=True),
     ),
+    "seccomp": ("the host with the default seccomp filter", _only_filter),
     "userns": ("a user namespace, nothing else", _only_user_namespace),
     "memcg_root": ("the host, without accounting for memory", _root_memory_cgroup),
     "memcg_own": ("the host, in a memory cgroup of its own", _own_memory_cgroup),
