@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from timens_analysis.model import Level, Metric, Problem, Values
@@ -25,6 +27,29 @@ def complete_blocks(levels: list[Level]) -> list[Values]:
     return [np.array([table[block] for block in common]) for table in tables]
 
 
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """inside - host in the blocks that have both, with the host's value there: shape (n,) each."""
+
+    blocks: list[int]
+    gaps: Values
+    host: Values
+
+
+def differences(metric: Metric, inside: Level, host: Level) -> Gaps:
+    """Between neighbours in time where the workers took turns in every one of these blocks, else
+    between the values of the two processes."""
+    x, y = complete_blocks([inside, host])
+    assert inside.blocks is not None
+    assert host.blocks is not None
+    common = sorted(set(inside.blocks.tolist()) & set(host.blocks.tolist()))
+    for names, sign in (((inside.name, host.name), 1.0), ((host.name, inside.name), -1.0)):
+        near = metric.neighbours.get(names, {})
+        if common and near.keys() >= set(common):
+            return Gaps(common, sign * np.array([near[block] for block in common]), y)
+    return Gaps(common, x - y, y)
+
+
 def friedman(metric: Metric) -> Test | None:
     """Over all levels of the metric that are whole; None when too few blocks are complete."""
     levels = [level for level in metric.levels if np.isfinite(level.values).all()]
@@ -42,25 +67,27 @@ def compare(
     for level in (inside, host):
         if not np.isfinite(level.values).all():
             return Problem(metric.name, pair, f"{level.name} holds values that are not finite")
-    x, y = complete_blocks([inside, host])
-    if x.size < FEWEST_BLOCKS:
-        text = f"{x.size} blocks have both; at least {FEWEST_BLOCKS} are needed for a paired test"
+    found = differences(metric, inside, host)
+    gaps, y = found.gaps, found.host
+    if gaps.size < FEWEST_BLOCKS:
+        text = (
+            f"{gaps.size} blocks have both; at least {FEWEST_BLOCKS} are needed for a paired test"
+        )
         return Problem(metric.name, pair, text)
-    differences = x - y
-    step = metric.resolution or _smallest_gap(x, y)
-    if differences.max() == differences.min() and step == 0:
-        text = f"every block differs by exactly {differences[0]:.12g}: no interval has a width"
+    step = metric.resolution or _smallest_gap(*complete_blocks([inside, host]))
+    if gaps.max() == gaps.min() and step == 0:
+        text = f"every block differs by exactly {gaps[0]:.12g}: no interval has a width"
         return Problem(metric.name, pair, text)
-    wilcoxon = paired.wilcoxon(differences)
-    distribution = bootstrap.medians(differences, rng)
-    estimate = float(np.median(differences))
-    percent, percent_tost = _percent(x + metric.base, y + metric.base, step, options, rng)
+    wilcoxon = paired.wilcoxon(gaps)
+    distribution = bootstrap.medians(gaps, rng)
+    estimate = float(np.median(gaps))
+    percent, percent_tost = _percent(gaps, y + metric.base, step, options, rng)
     whole = float(np.median(y)) + metric.base
     noise = max(float(distribution.std(ddof=1)), step / 2)
     return Paired(
-        blocks=x.size,
+        blocks=gaps.size,
         median=paired.widen(
-            bootstrap.percentile(distribution, estimate, options.confidence, x.size), step
+            bootstrap.percentile(distribution, estimate, options.confidence, gaps.size), step
         ),
         percent=percent,
         percent_tost=percent_tost,
@@ -71,18 +98,18 @@ def compare(
 
 
 def _percent(
-    x: Values, y: Values, step: float, options: Options, rng: np.random.Generator
+    gaps: Values, y: Values, step: float, options: Options, rng: np.random.Generator
 ) -> tuple[Interval | None, Interval | None]:
     """Median of the relative differences with both of its intervals; None where a host value is
     not positive, so that no ratio has a meaning."""
     if not (y > 0).all():
         return None, None
-    ratios = 100 * (x / y - 1)
+    ratios = 100 * gaps / y
     distribution, estimate = bootstrap.medians(ratios, rng), float(np.median(ratios))
     relative_step = 100 * step / float(np.median(y))
     wide, narrow = (
         paired.widen(
-            bootstrap.percentile(distribution, estimate, confidence, x.size), relative_step
+            bootstrap.percentile(distribution, estimate, confidence, y.size), relative_step
         )
         for confidence in (options.confidence, 1 - 2 * options.alpha)
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from timens_analysis import neighbours
 from timens_analysis.errors import UserError
 from timens_analysis.model import Conduct, Integers, Level, Metric, Problem, Run
 
@@ -50,10 +51,10 @@ def load_run(folder: Path, blocks: range | None = None) -> Run:
             "no records",
             hint=f"timens-study resume {folder} measures them",
         )
-    cells = {key: _Cell.of(record) for key, record in _last_attempts(records).items()}
+    cells, beside = _blocks(_last_attempts(records), environment)
     metrics, problems = [], []
     for plan in environment["metrics"]:
-        metric, found = _metric(plan, environment, cells)
+        metric, found = _metric(plan, environment, cells, beside.get(plan["name"], {}))
         problems += found
         if metric is not None:
             metrics.append(metric)
@@ -135,9 +136,8 @@ class _Cell:
     seq: int
 
     @classmethod
-    def of(cls, record: Record) -> _Cell:
+    def of(cls, record: Record, ticks: Integers) -> _Cell:
         try:
-            ticks = batch_ticks(record)
             return cls(
                 median_ticks=float(np.median(ticks)),
                 batch=int(record["batch"]),
@@ -155,13 +155,38 @@ class _Cell:
         return self.median_ticks * ns_per_tick / self.batch - self.requested_ns
 
 
+Beside = dict[str, dict[tuple[str, str], dict[int, float]]]  # metric, pair, block -> ns
+
+
+def _blocks(
+    records: Mapping[Key, Record], environment: Mapping[str, Any]
+) -> tuple[dict[Key, _Cell], Beside]:
+    """Block by block, so that the batches of one block alone are in memory."""
+    by_block: dict[tuple[str, int], list[Record]] = defaultdict(list)
+    for (metric, _, block), record in records.items():
+        by_block[metric, block].append(record)
+    cells: dict[Key, _Cell] = {}
+    beside: Beside = defaultdict(lambda: defaultdict(dict))
+    for (metric, block), found in by_block.items():
+        ticks = {record["arm"]: batch_ticks(record) for record in found}
+        for record in found:
+            cells[metric, record["arm"], block] = _Cell.of(record, ticks[record["arm"]])
+        per_call = environment["ns_per_tick"] / found[0]["batch"]
+        for pair, gap in neighbours.differences(found, ticks).items():
+            beside[metric][pair][block] = gap * per_call
+    return cells, beside
+
+
 def _last_attempts(records: Iterable[Record]) -> dict[Key, Record]:
     """A disturbed record is measured again; all are kept in the file, the last one counts."""
     return {(r["metric"], r["arm"], r["block"]): r for r in records}
 
 
 def _metric(
-    plan: Mapping[str, Any], environment: Mapping[str, Any], cells: Mapping[Key, _Cell]
+    plan: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    cells: Mapping[Key, _Cell],
+    beside: Mapping[tuple[str, str], Mapping[int, float]],
 ) -> tuple[Metric | None, list[Problem]]:
     name = plan["name"]
     by_arm: dict[str, dict[int, _Cell]] = defaultdict(dict)
@@ -190,6 +215,7 @@ def _metric(
         resolution=step * environment["ns_per_tick"] / all_cells[0].batch,
         control=plan.get("control"),
         control_not_in=_filtered_arms(environment) if name not in NO_SYSTEM_CALL else frozenset(),
+        neighbours=beside if environment.get("design") == "blocks" else {},
     )
     return metric, problems
 

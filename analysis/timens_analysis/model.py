@@ -40,6 +40,9 @@ class Metric:
     resolution: float = 0.0  # one step of the counter, spread over a batch
     control: str | None = None  # "negative": no namespace can move it; "positive": one must
     control_not_in: frozenset[str] = frozenset()  # arms that may move it, by a seccomp filter
+    # (i, j) -> block -> i - j, the median over batches that ran one after the other; empty where
+    # the workers took no turns.  Each pair of levels is there once, in one of its two orders.
+    neighbours: Mapping[tuple[str, str], Mapping[int, float]] = field(default_factory=dict)
 
     @property
     def paired(self) -> bool:

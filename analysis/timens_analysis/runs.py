@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from timens_analysis.blocks import complete_blocks
+from timens_analysis.blocks import differences
 from timens_analysis.model import Level, Metric, Run
 from timens_analysis.results import Analysis, Options
 from timens_analysis.stats import bootstrap
@@ -211,10 +211,12 @@ def _same_effect(first: Analysis, last: Analysis, metric: str, level: str) -> fl
         result = next(r.metric for r in analysis.metrics if r.metric.name == metric)
         host, inside = result.levels[0], next(x for x in result.levels if x.name == level)
         if result.paired:
-            x, y = complete_blocks([inside, host])
+            found = differences(result, inside, host)
+            gaps, y = found.gaps, found.host
         else:
-            x, y = inside.values, np.full(inside.values.size, np.median(host.values))
-        samples.append((x + result.base) / (y + result.base))
+            y = np.full(inside.values.size, np.median(host.values))
+            gaps = inside.values - y
+        samples.append(gaps / (y + result.base))
     if np.ptp(np.concatenate(samples)) == 0:
         return 1.0
     return float(stats.mannwhitneyu(*samples).pvalue)

@@ -22,7 +22,8 @@ from timens_analysis.model import Level, Metric
 from timens_analysis.report import build, html, latex, machine, markdown
 from timens_analysis.results import Options
 
-FILES = ["report.html", "report.md", "report.tex", "report.csv", "report.json", "values.csv"]
+FILES = ["report.html", "report.md", "report.tex", "report.csv", "report.json"]
+FILES += ["values.csv", "differences.csv"]
 SYNTHETIC = Path(__file__).parents[1] / "data/stats/paper_table4_synthetic.csv"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Analyse a run and write report.html, .md, .tex, .csv, .json and values.csv beside its records.
+"""Analyse a run and write report.html, .md, .tex, .csv, .json, values.csv and
+differences.csv beside its records.
 
 The records are read and never changed; a report that exists is replaced.
 """
@@ -18,7 +19,7 @@ from timens_analysis.errors import UserError
 if TYPE_CHECKING:
     from timens_analysis.results import Options
 
-FORMATS = ("html", "md", "tex", "csv", "json", "values")
+FORMATS = ("html", "md", "tex", "csv", "json", "values", "differences")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +77,7 @@ def write_report(
             lambda: json.dumps(machine.analysis_dict(analysis), indent=1, allow_nan=False) + "\n",
         ),
         "values": ("values.csv", lambda: machine.values_csv(analysis.metrics)),
+        "differences": ("differences.csv", lambda: machine.differences_csv(analysis.metrics)),
     }
     made = {name: make() for name, make in (makers[wanted] for wanted in formats)}
     return [replace_file((output or run_dir) / name, content) for name, content in made.items()]

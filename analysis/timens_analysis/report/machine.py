@@ -8,6 +8,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from timens_analysis import blocks
 from timens_analysis.results import Analysis, Independent, MetricResult, Paired, PairResult
 from timens_analysis.stats.describe import Interval, Test
 from timens_analysis.stats.pairs import Pair
@@ -101,7 +102,8 @@ def csv_text(analysis: Analysis) -> str:
 
 
 def values_csv(results: Sequence[MetricResult]) -> str:
-    """The values that were analysed, one per process; `timens-study test` reads this file."""
+    """One value per process; `timens-study test` reads this file.  Where workers took turns it
+    has to pair these values, because the neighbours in time are not in them."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["metric", "level", "block", "order", "value_ns"])
@@ -112,6 +114,23 @@ def values_csv(results: Sequence[MetricResult]) -> str:
                 block = place if level.blocks is None else int(level.blocks[place])
                 order = place if level.order is None else int(level.order[place])
                 writer.writerow([metric.name, level.name, block, order, float(value)])
+    return out.getvalue()
+
+
+def differences_csv(results: Sequence[MetricResult]) -> str:
+    """The differences that were tested, one per block; no rows where levels were not paired."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["metric", "i_level", "j_level", "block", "difference_ns"])
+    for result in results:
+        metric = result.metric
+        levels = {x.name: x for x in (*metric.levels, *([metric.aa] if metric.aa else []))}
+        for pair in (*result.pairs, *([result.aa] if result.aa else [])):
+            if pair.paired is None:
+                continue
+            found = blocks.differences(metric, levels[pair.i], levels[pair.j])
+            for block, gap in zip(found.blocks, found.gaps, strict=True):
+                writer.writerow([metric.name, pair.i, pair.j, block, float(gap)])
     return out.getvalue()
 
 

@@ -35,11 +35,14 @@ def wilcoxon(differences: Values) -> Test:
     """Is the middle of the differences 0?  Wilcoxon, Biometrics Bulletin 1 (1945), 80-83.
 
     Differences of exactly 0 carry no sign and are left out, as Wilcoxon did; when nothing is left
-    there is no evidence of a difference and p = 1.
+    there is no evidence of a difference and p = 1.  They are left out before scipy chooses between
+    the exact distribution and the normal approximation: of 72 differences of which 5 are not 0,
+    the approximation calls 5 equal signs p = 0.04, the exact answer is 2 / 2^5 = 0.06.
     """
-    if not differences.any():
+    signed = differences[differences != 0]
+    if not signed.size:
         return Test(0.0, 1.0)
-    result = stats.wilcoxon(differences)
+    result = stats.wilcoxon(signed)
     return Test(float(result.statistic), float(result.pvalue))
 
 

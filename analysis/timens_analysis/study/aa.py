@@ -8,13 +8,14 @@ comparison, tested as a real one would be; each "difference" that is found is a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from timens_analysis.model import Metric, Run, Values
+from timens_analysis.blocks import differences
+from timens_analysis.model import Level, Metric, Run, Values
 from timens_analysis.stats.describe import summarise
 from timens_analysis.stats.omnibus import welch
 from timens_analysis.stats.paired import wilcoxon
@@ -65,16 +66,27 @@ def rate(test: str, p_values: list[float], alpha: float) -> Rate:
     return Rate(test, positives, n, float(interval.low), float(interval.high))
 
 
-def _halves(metric: Metric, first: int, blocks: int) -> tuple[Values, Values] | None:
-    """The values of baseline and A/A in one replicate; None when a block of it is missing."""
+def _part(level: Level, first: int, blocks: int) -> Level:
+    """The blocks of one replicate."""
+    # Records of the sequential design have no blocks that could be paired, only a number.
+    numbers = np.arange(level.values.size) if level.blocks is None else level.blocks
+    chosen = (numbers >= first) & (numbers < first + blocks)
+    own = None if level.blocks is None else level.blocks[chosen]
+    return replace(level, values=level.values[chosen], blocks=own, order=None)
+
+
+def _halves(metric: Metric, first: int, blocks: int) -> tuple[Level, Level] | None:
+    """Baseline and A/A in one replicate; None when a block of it is missing."""
     assert metric.aa is not None
-    values = []
-    for level in (metric.levels[0], metric.aa):
-        # Records of the sequential design have no blocks that could be paired, only a number.
-        numbers = np.arange(level.values.size) if level.blocks is None else level.blocks
-        values.append(level.values[(numbers >= first) & (numbers < first + blocks)])
-    host, twin = values
-    return (host, twin) if host.size == twin.size == blocks else None
+    host, twin = (_part(level, first, blocks) for level in (metric.levels[0], metric.aa))
+    return (host, twin) if host.values.size == twin.values.size == blocks else None
+
+
+def _gaps(metric: Metric, host: Level, twin: Level) -> Values:
+    """Differences as a real study would test them."""
+    if host.blocks is None or twin.blocks is None:
+        return twin.values - host.values
+    return differences(metric, twin, host).gaps
 
 
 def evaluate(run: Run, alpha: float = 0.05) -> Outcome:
@@ -91,12 +103,13 @@ def evaluate(run: Run, alpha: float = 0.05) -> Outcome:
             if halves is None:
                 continue
             host, twin = halves
-            p_values["Wilcoxon, pairs of processes"].append(wilcoxon(twin - host).p)
-            if host.std() > 0 and twin.std() > 0:
-                groups = [summarise(host), summarise(twin)]
+            gaps = _gaps(metric, host, twin)
+            p_values["Wilcoxon, pairs of processes"].append(wilcoxon(gaps).p)
+            if host.values.std() > 0 and twin.values.std() > 0:
+                groups = [summarise(host.values), summarise(twin.values)]
                 p_values["Welch, processes"].append(welch(groups).p)
-            middle = float(np.median(host)) + metric.base
-            percents.append(100 * abs(float(np.median(twin - host))) / middle)
+            middle = float(np.median(host.values)) + metric.base
+            percents.append(100 * abs(float(np.median(gaps))) / middle)
         if percents:
             phantoms.append(
                 Phantom(
