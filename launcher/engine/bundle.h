@@ -84,6 +84,7 @@ int bundle_connect_agent(struct container *c, struct err *e);
 int bundle_send_mapped(struct container *c, struct err *e);
 int bundle_wait_for_maps(struct container *c, struct err *e);
 int bundle_load_filter(struct container *c, struct err *e);
+int bundle_keep_timeline(struct container *c, struct err *e);
 int bundle_map_mounts(struct container *c, struct err *e);
 int bundle_send_terminal(int socket, int terminal, struct err *e);
 _Noreturn void bundle_be_child(const struct plan *plan, struct container *c, struct err *e);

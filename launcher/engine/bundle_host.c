@@ -208,6 +208,8 @@ static const struct step host_steps[] = {
 	  bundle_wants_host_hooks, run_runtime_hooks },
 	{ "set-up", "the child works through its own table", NULL, rows_wait_for_ready },
 	{ "console", "the engine keeps our end of the terminal", wants_terminal, send_terminal },
+	{ "timeline", "time is reserved before the program can read a clock", wants_timeline,
+	  bundle_keep_timeline },
 	{ "state", "who starts or deletes the container must find it", NULL, keep_state },
 	{ "pid file", "the engine takes it as: all is done", NULL, write_pid_file },
 	{ "let go", "from now on the child lives without us", NULL, rows_send_start },

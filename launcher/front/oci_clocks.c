@@ -15,12 +15,18 @@
 #include "front/oci_config.h"
 #include "model/near_wrap.h"
 
-const char *const oci_annotations[] = { "run.timens.offset", "run.timens.boottime",
-					"run.timens.monotonic", "run.timens.uptime", NULL };
+const char *const oci_annotations[] = { "run.timens.offset",
+					"run.timens.boottime",
+					"run.timens.monotonic",
+					"run.timens.uptime",
+					"run.timens.timeline",
+					"run.timens.timeline-mode",
+					NULL };
 
 struct wish {
 	bool given[2];
 	struct clock_target clock[2]; /* monotonic, boottime */
+	const char *timeline, *timeline_mode;
 };
 
 enum { MONOTONIC = 1, BOOTTIME = 2, BOTH = 3 };
@@ -46,8 +52,8 @@ static int wish_for(struct wish *w, int clocks, const char *name, struct clock_t
 	return 0;
 }
 
-static int wish_by_text(struct wish *w, const char *name, const char *kind, const char *value,
-			struct err *e)
+static int wish_for_clock(struct wish *w, const char *name, const char *kind, const char *value,
+			  struct err *e)
 {
 	bool uptime = strcmp(kind, "uptime") == 0;
 	struct clock_target target = { .aim = uptime ? CLOCK_READS : CLOCK_SHIFTED };
@@ -69,6 +75,40 @@ static int wish_by_text(struct wish *w, const char *name, const char *kind, cons
 		return r;
 	}
 	return wish_for(w, clocks, name, target, e);
+}
+
+/* A key and no path: what an engine's user writes must not choose files of the host. */
+static int check_key(const char *name, const char *key, struct err *e)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_+-.@";
+	enum { KEY_MAX = 200 };
+	size_t length = strlen(key);
+
+	if (length == 0 || length > KEY_MAX || strspn(key, allowed) != length || key[0] == '.' ||
+	    (length >= 4 && strcmp(key + length - 4, ".new") == 0))
+		return err_set(e, EINVAL,
+			       "%s: '%.100s' is not a key of letters, digits, _+-.@ (not starting "
+			       "with a dot, nor ending with .new)",
+			       name, key);
+	return 0;
+}
+
+static int wish_by_text(struct wish *w, const char *name, const char *kind, const char *value,
+			struct err *e)
+{
+	if (strcmp(kind, "timeline") == 0) {
+		w->timeline = value;
+		return check_key(name, value, e);
+	}
+	if (strcmp(kind, "timeline-mode") == 0) {
+		w->timeline_mode = value;
+		if (strcmp(value, "pause") != 0 && strcmp(value, "wall") != 0)
+			return err_set(e, EINVAL, "%s: '%.60s' is neither pause nor wall", name,
+				       value);
+		return 0;
+	}
+	return wish_for_clock(w, name, kind, value, e);
 }
 
 struct annotation_search {
@@ -115,6 +155,10 @@ static int look_at_flags(const struct oci_clock_flags *f, struct wish *w, struct
 		r = wish_by_text(w, "--monotonic", "monotonic", f->monotonic, e);
 	if (r == 0 && f->uptime != NULL)
 		r = wish_by_text(w, "--uptime", "uptime", f->uptime, e);
+	if (r == 0 && f->timeline != NULL)
+		r = wish_by_text(w, "--timeline", "timeline", f->timeline, e);
+	if (r == 0 && f->timeline_mode != NULL)
+		r = wish_by_text(w, "--timeline-mode", "timeline-mode", f->timeline_mode, e);
 	return r;
 }
 
@@ -164,6 +208,50 @@ static const char *container_name(const struct json *annotations)
 	return name;
 }
 
+/* All containers of a pod get its annotations, the one that only holds its namespaces as well: that
+ * one has no time of its own. */
+static bool is_sandbox(const struct json *annotations)
+{
+	static const char *const keys[] = { "io.kubernetes.cri.container-type",
+					    "io.kubernetes.cri-o.ContainerType" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *type = doc_as_text(doc_get(annotations, keys[i]));
+
+		if (type != NULL && strcmp(type, "sandbox") == 0)
+			return true;
+	}
+	return false;
+}
+
+static int choose_timeline(const struct wish *const ranks[], size_t count, struct oci_config *c,
+			   struct err *e)
+{
+	const char *mode = NULL;
+
+	for (size_t i = 0; i < count; i++) { /* from high to low */
+		c->timeline = c->timeline != NULL ? c->timeline : ranks[i]->timeline;
+		mode = mode != NULL ? mode : ranks[i]->timeline_mode;
+	}
+	if (c->timeline == NULL)
+		return mode == NULL ? 0 : err_set(e, EINVAL, "a timeline-mode without a timeline");
+	if (is_sandbox(c->annotations)) {
+		c->timeline = NULL;
+		return 0;
+	}
+	c->timeline_mode =
+		mode != NULL && strcmp(mode, "wall") == 0 ? TIMELINE_WALL : TIMELINE_PAUSE;
+	if (c->spec.join[NS_TIME] != NULL)
+		return err_set(e, EINVAL,
+			       "a timeline is asked for, but the time namespace is joined by path "
+			       "and has clocks already");
+	/* Else processes could outlive the program, and read clocks that nobody records. */
+	if (!creates(&c->spec, CLONE_NEWPID))
+		return err_set(e, EINVAL, "a timeline needs a new pid namespace");
+	c->spec.new_namespaces |= CLONE_NEWTIME;
+	return 0;
+}
+
 int oci_clocks_read(const struct json *linux_part, const struct oci_clock_flags *flags,
 		    struct oci_config *c, struct err *e)
 {
@@ -185,6 +273,10 @@ int oci_clocks_read(const struct json *linux_part, const struct oci_clock_flags 
 	grant(&c->spec.clocks, &found.one, granted);
 	grant(&c->spec.clocks, &found.pod, granted);
 	grant(&c->spec.clocks, &from_flags, granted);
+	r = choose_timeline((const struct wish *const[]){ &found.one, &found.pod, &from_flags }, 3,
+			    c, e);
+	if (r < 0)
+		return r;
 	if (!granted[0] && !granted[1])
 		return 0;
 	if (c->spec.join[NS_TIME] != NULL && (from_spec.given[0] || from_spec.given[1]))

@@ -12,6 +12,7 @@
 #include "model/bundle.h"
 #include "model/container_spec.h"
 #include "model/seccomp_filter.h"
+#include "model/timeline.h"
 
 struct err;
 struct json;
@@ -25,11 +26,14 @@ struct oci_config {
 	struct json *root;
 	const struct json *annotations; /* or NULL */
 	const char *version;
+	const char *timeline; /* key of the service, or NULL */
+	enum timeline_mode timeline_mode;
 };
 
 /* What the command line says of the clocks (the rank below all annotations). */
 struct oci_clock_flags {
 	const char *offset, *boottime, *monotonic, *uptime;
+	const char *timeline, *timeline_mode, *timelines; /* the last: where their files are */
 };
 
 /* Reads FOLDER/config.json, or another file of the same form.  folder is absolute. */

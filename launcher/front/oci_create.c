@@ -14,6 +14,7 @@
 #include "engine/bundle.h"
 #include "engine/bundle_life.h"
 #include "front/oci_commands.h"
+#include "front/oci_timeline.h"
 #include "front/state.h"
 #include "model/check.h"
 
@@ -127,7 +128,9 @@ static int make(struct oci_call *call, struct state *s, pid_t *ret_pid, struct e
 		return -e->code;
 	if (call->word_count > 1)
 		return err_set(e, EINVAL, "a word too many: '%s'", call->words[1]);
-	r = state_create(call->root, id, s, e);
+	r = oci_timeline_open(call, &config, e);
+	if (r == 0)
+		r = state_create(call->root, id, s, e);
 	if (r < 0)
 		return r;
 	s->bundle = folder;

@@ -69,6 +69,9 @@ static const struct option_row {
 	TEXT("boottime", clocks.boottime),
 	TEXT("monotonic", clocks.monotonic),
 	TEXT("uptime", clocks.uptime),
+	TEXT("timeline", clocks.timeline),
+	TEXT("timeline-mode", clocks.timeline_mode),
+	TEXT("timelines", clocks.timelines),
 	FLAG("debug", debug),
 	FLAG("rootless", rootless),
 	{ "user", "exec", offsetof(struct oci_call, user), KIND_TEXT },
@@ -179,6 +182,7 @@ static void print_help(void)
 	puts("\nfor all: --root DIR  --log FILE  --log-format text|json\n"
 	     "         --cgroup-manager cgroupfs|disabled\n"
 	     "clocks:  --offset D  --boottime D  --monotonic D  --uptime D|near:NAME-D|random\n"
+	     "         --timeline KEY  --timeline-mode pause|wall  --timelines DIR\n"
 	     "         (below linux.timeOffsets and the annotations run.timens.* in rank)\n"
 	     "All else is in timens-oci(1).");
 }

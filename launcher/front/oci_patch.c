@@ -87,6 +87,10 @@ static int patch(char **text, const char *name, const struct oci_clock_flags *fl
 	    doc_object(linux_part, "timeOffsets", &explicit, e) < 0 ||
 	    (asks(&c.spec.clocks) && offsets_now(&c.spec.clocks, &offsets, e) < 0))
 		return -e->code;
+	if (c.timeline != NULL) /* somebody has to stay and keep it */
+		return err_set(e, ENOTSUP,
+			       "run.timens.timeline: only timens-oci itself as the runtime keeps "
+			       "timelines");
 	if ((creates(&c.spec, CLONE_NEWTIME) && !listed &&
 	     json_text_append(&result, list, "{\"type\": \"time\"}") < 0) ||
 	    set_clock(&result, "monotonic", &c.spec.clocks.monotonic, offsets.monotonic, explicit) <

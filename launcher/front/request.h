@@ -35,7 +35,7 @@ struct request {
 	size_t env_count;
 	int root; /* the root filesystem, opened for looking things up; -1 without one */
 	char *const *image_env; /* of the image's own configuration, or NULL */
-	char **words; /* a copy of the command line, as reading changes the original */
+	char **words;           /* a copy of the command line, as reading changes the original */
 };
 
 /* Reads the words after the program's name.  Returns 0, or -EINVAL with *e filled. */

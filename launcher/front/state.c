@@ -56,7 +56,7 @@ static int check_id(const char *id, struct err *e)
 	return 0;
 }
 
-static int make_folders(const char *path, struct err *e)
+int state_make_folders(const char *path, struct err *e)
 {
 	autofree char *copy = strdup(path);
 
@@ -92,7 +92,7 @@ int state_create(const char *root, const char *id, struct state *ret, struct err
 	char stamp[40];
 	int length;
 
-	if (name_folder(root, id, ret, e) < 0 || make_folders(root, e) < 0)
+	if (name_folder(root, id, ret, e) < 0 || state_make_folders(root, e) < 0)
 		return -e->code;
 	if (mkdir(ret->path, 0711) < 0)
 		return errno == EEXIST ? err_set(e, EEXIST, "container '%s' already exists", id)

@@ -40,6 +40,9 @@ bool state_is_rootless(void);
 /* The default root, /run/timens-oci or, for users, beneath XDG_RUNTIME_DIR. */
 int state_default_root(const char **ret_root, struct err *e);
 
+/* Makes the folder and those above it, the last one for us alone. */
+int state_make_folders(const char *path, struct err *e);
+
 /* Makes the folder and locks it.  -EEXIST: there is a container with this id. */
 int state_create(const char *root, const char *id, struct state *ret, struct err *e);
 

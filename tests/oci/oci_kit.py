@@ -19,10 +19,12 @@ class Runtime:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "state"
         self.prefix: list[str] = []
+        self.options: list[str] = []
 
     def __call__(self, *words: object) -> subprocess.CompletedProcess[str]:
         """Output goes to files: a container that lives on would keep pipes open."""
-        argv = [*self.prefix, str(PROGRAM), "--root", str(self.root), *map(str, words)]
+        own = [str(PROGRAM), "--root", str(self.root), *self.options]
+        argv = [*self.prefix, *own, *map(str, words)]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=TIMEOUT_S
