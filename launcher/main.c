@@ -50,8 +50,11 @@ static int prepare(struct request *q, char **argv, struct err *e)
 /* A descriptor of ours that took the number of a closed stream would be written to by mistake. */
 static void open_standard_streams(void)
 {
-	int fd = open("/dev/null", O_RDWR);
+	int fd = -1;
 
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0 || fcntl(STDOUT_FILENO, F_GETFD) < 0 ||
+	    fcntl(STDERR_FILENO, F_GETFD) < 0)
+		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd < STDERR_FILENO)
 		fd = dup(fd);
 	if (fd > STDERR_FILENO)

@@ -118,7 +118,53 @@ static void mask(const char *const *files, const char *const *folders, const cha
 			     *read_only);
 }
 
-static void make_mounts(int root)
+static void bring_loopback_up(void)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	need(ioctl(s, SIOCSIFFLAGS, &lo) == 0, "lo");
+	close(s);
+}
+
+/* A process that shares our open files, and the one that it is to fill. */
+struct maker {
+	pid_t pid;
+	int fd;
+};
+
+static struct maker begin_network(int channel)
+{
+	struct maker maker = { .fd = fcntl(channel, F_DUPFD_CLOEXEC, 3) };
+	int fd;
+
+	maker.pid = (pid_t)syscall(SYS_clone, CLONE_FILES, NULL, NULL, NULL, NULL);
+	if (maker.pid != 0)
+		return maker;
+	need(unshare(CLONE_NEWNET) == 0, "network namespace");
+	bring_loopback_up();
+	fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	need(dup3(fd, maker.fd, O_CLOEXEC) == maker.fd, "network namespace");
+	_exit(0);
+}
+
+static void enter_network(struct maker maker)
+{
+	int status = 0;
+
+	need(waitpid(maker.pid, &status, __WALL) == maker.pid && status == 0, "network namespace");
+	need(setns(maker.fd, CLONE_NEWNET) == 0, "network namespace");
+	close(maker.fd);
+}
+
+static void drop_bounding_set(void)
+{
+	for (unsigned long cap = 0; cap <= CAP_LAST_CAP; cap++)
+		if (cap >= 32 || !(CAPABILITIES >> cap & 1))
+			need(prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0, "bounding set");
+}
+
+static void make_mounts(int root, struct maker network)
 {
 	static const char *const proc_files[] = { "keys", "timer_list", NULL };
 	static const char *const proc_folders[] = { "acpi", NULL };
@@ -132,9 +178,11 @@ static void make_mounts(int root)
 			  "newinstance,ptmxmode=0666,mode=0620");
 	mount_beneath_dev(root, "shm", "tmpfs", HARMLESS, "mode=1777,size=64m");
 	mount_beneath_dev(root, "mqueue", "mqueue", HARMLESS, NULL);
+	make_devices(root);
+	drop_bounding_set();
+	enter_network(network);
 	mount_at(root, "/sys", "sysfs", MS_RDONLY | HARMLESS, NULL);
 	mount_at(root, "/sys/fs/cgroup", "cgroup2", MS_RDONLY | HARMLESS, NULL);
-	make_devices(root);
 	enter(root, "/proc");
 	mask(proc_files, proc_folders, proc_read_only);
 	enter(root, "/sys");
@@ -152,24 +200,12 @@ static void enter_time_namespace(void)
 	close(fd);
 }
 
-static void bring_loopback_up(void)
-{
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	need(ioctl(s, SIOCSIFFLAGS, &lo) == 0, "lo");
-	close(s);
-}
-
 static void drop_privileges(bool with_groups)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct sets[2] = { { .effective = CAPABILITIES,
 						    .permitted = CAPABILITIES } };
 
-	for (unsigned long cap = 0; cap <= CAP_LAST_CAP; cap++)
-		if (cap >= 32 || !(CAPABILITIES >> cap & 1))
-			need(prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0, "bounding set");
 	if (with_groups)
 		need(syscall(SYS_setgroups, 0, NULL) == 0, "setgroups");
 	need(syscall(SYS_capset, &header, sets) == 0, "capset");
@@ -193,18 +229,19 @@ static _Noreturn void child(int channel, char **argv, bool with_groups)
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	char note;
 	int root, status = 0;
+	struct maker network;
 	pid_t payload;
 
+	network = begin_network(channel);
 	need(recv(channel, &note, 1, 0) == 1, "mapped");
 	need(setresgid(0, 0, 0) == 0 && setresuid(0, 0, 0) == 0, "root inside");
 	need(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0, "dumpable");
 	need(unshare(CLONE_NEWCGROUP) == 0, "cgroup namespace");
 	enter_time_namespace();
-	bring_loopback_up();
 	need(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "propagation");
 	root = open_tree(AT_FDCWD, argv[0], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 	need(move_mount(root, "", AT_FDCWD, argv[0], MOVE_MOUNT_F_EMPTY_PATH) == 0, argv[0]);
-	make_mounts(root);
+	make_mounts(root, network);
 	need(fchdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0, "pivot_root");
 	need(umount2(".", MNT_DETACH) == 0, "umount");
 	drop_privileges(with_groups);
@@ -236,8 +273,7 @@ static void write_maps(pid_t pid)
 int main(int argc, char **argv)
 {
 	struct clone_args args = {
-		.flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC |
-			 CLONE_NEWUTS,
+		.flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS,
 		.exit_signal = SIGCHLD,
 	};
 	bool root = getuid() == 0;

@@ -3,6 +3,7 @@
  *
  * usage: race ROUNDS SEED < COMMANDS        (a line is a command, its words apart by one space)
  *
+ * A word that ends in # gets a number there that no other start has: containers need names.
  * Every round runs each command once, in an order drawn anew, so that what drifts on the machine
  * meets all of them alike.  Writes "ROUND COMMAND NANOSECONDS PEAK_KB STATUS" for each run.
  */
@@ -45,14 +46,31 @@ static void shuffle(size_t *order, size_t count)
 	}
 }
 
-static void run(unsigned long round, size_t command, char **words)
+static void number(char *const *words, char **ret_words, char *text, size_t size)
 {
+	static unsigned long starts;
+	size_t length;
+
+	starts++;
+	for (size_t w = 0; (ret_words[w] = words[w]) != NULL; w++) {
+		length = strlen(words[w]);
+		if (length == 0 || words[w][length - 1] != '#')
+			continue;
+		snprintf(text, size, "%.*s%d-%lu", (int)length - 1, words[w], getpid(), starts);
+		ret_words[w] = text;
+	}
+}
+
+static void run(unsigned long round, size_t command, char *const *template)
+{
+	char *words[WORDS], text[LINE];
 	struct timespec start, end;
 	struct rusage usage = { 0 };
 	posix_spawn_file_actions_t files;
 	int status = -1;
 	pid_t pid;
 
+	number(template, words, text, sizeof text);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, 2, 1); /* standard output is for the results */

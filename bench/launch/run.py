@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a container start costs: timens-run, the floor, and every peer that is installed.
 
-usage: run.py [--rounds N] [--tree DIR] [--users root,user]        (as root; see make bench)
+usage: run.py [--rounds N] [--tree DIR] [--users root,user] [--write-table]   (as root; make bench)
 
 Every program starts busybox `true` in the same root.  All run once a round, in an order drawn
 anew; the ratio of a program is the median of its ratios to the floor, round by round.  All run with
@@ -11,11 +11,14 @@ the highest ordinary priority, so that what else the machine does decides less.
 With --tree the race is held inside that root filesystem (a newer distribution, say), entered by
 pivot_root, so that its programs are the peers.  cgroup v2 of a hybrid host is hidden from all, or
 crun would not start.
+
+--write-table puts the tables in place of those of docs/performance.md.
 """
 
 import argparse
 import json
 import os
+import platform
 import shutil
 import statistics
 import subprocess
@@ -29,6 +32,10 @@ BUILD = PROJECT / "build"
 USER = 65533  # nobody's, without ranges of ids
 FIRST = ["nice", "-n", "-20"]
 OFFSETS = "--monotonic 3600 --boottime 3600"
+TABLE = PROJECT / "docs/performance.md"
+BEGIN, END = "<!-- made by make bench: begin -->\n", "<!-- made by make bench: end -->\n"
+STARTS_EACH = 200  # of each worker, for the starts per second
+IN_A_ROW = ("floor", "timens-run", "timens-run --no-init", "unshare", "bwrap", "crun", "runc")
 ALL_NAMESPACES = ("user", "pid", "mount", "network", "ipc", "uts", "cgroup", "time")
 
 
@@ -37,8 +44,9 @@ class Program:
     """One line of the table."""
 
     name: str
-    command: str  # in the words of race.c: apart by one space
+    command: str  # in the words of race.c: apart by one space, # for a number
     note: str = ""
+    namespaces: int = 8
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,8 @@ def programs(work: Path, *, rootless: bool) -> list[Program]:
         Program(
             "bwrap",
             f"bwrap --unshare-all --bind {root} / --proc /proc --dev /dev /bin/true",
-            "no time namespace, no filter",
+            "no filter",
+            7,
         ),
         Program("nsjail", f"nsjail -Q -Mo --chroot {root} -- /bin/true", "no offsets"),
     ]
@@ -113,7 +122,12 @@ def programs(work: Path, *, rootless: bool) -> list[Program]:
         for runtime in ("crun --cgroup-manager=disabled", "runc"):
             words = f"{runtime} --root {state}/{runtime[:4]} run --bundle {bundle}"
             found.append(
-                Program(f"{runtime[:4]}{suffix}", f"{words} race-{name}", "only /proc mounted")
+                Program(
+                    f"{runtime[:4]}{suffix}",
+                    f"{words} race-{name}-#",
+                    "only /proc mounted, no cgroup",
+                    8 if with_time else 7,
+                )
             )
     if not rootless:
         config = work / "lxc.conf"
@@ -125,12 +139,12 @@ def programs(work: Path, *, rootless: bool) -> list[Program]:
             encoding="utf-8",
         )
         found += [
-            Program("lxc-execute", f"lxc-execute -n race -f {config} -P {state} -- /bin/true"),
+            Program("lxc-execute", f"lxc-execute -n race-# -f {config} -P {state} -- /bin/true"),
             Program(
                 "systemd-nspawn",
                 f"systemd-nspawn -q --register=no --keep-unit --private-users=0:65536"
                 f" --private-network -D {root} /bin/true",
-                "no time namespace",
+                namespaces=7,
             ),
         ]
     return found
@@ -182,7 +196,7 @@ def able(prefix: list[str], candidates: list[Program]) -> list[Program]:
     able_ones = []
     for program in candidates:
         done = subprocess.run(
-            [*prefix, *program.command.split(" ")],
+            [*prefix, *program.command.replace("#", f"able-{os.getpid()}").split(" ")],
             capture_output=True,
             text=True,
             check=False,
@@ -215,16 +229,38 @@ def compare(prefix: list[str], work: Path, runners: list[Program], rounds: int) 
 
 
 def starts_per_second(prefix: list[str], work: Path, program: Program, workers: int) -> float:
-    """Workers that start one container after the other, for as long as all of them run."""
-    each = 150
-    script = f'for i in $(seq {workers}); do {work}/bin/race {each} 1 <"$1" >/dev/null & done; wait'
-    with tempfile.NamedTemporaryFile("w", dir=work, suffix=".txt") as file:
-        file.write(program.command.replace("race-", "race-$$-") + "\n")
-        file.flush()
-        Path(file.name).chmod(0o644)
+    """Workers that start one container after the other.  A start that fails refuses the number."""
+    script = 'for i in $(seq $1); do "$2" $3 1 <"$4" >"$4.$i" 2>"$4.$i.said" & done; wait'
+    with tempfile.TemporaryDirectory(prefix="row-", dir=work) as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        commands = folder / "commands"
+        commands.write_text(program.command + "\n", encoding="utf-8")
+        words = [str(workers), str(work / "bin/race"), str(STARTS_EACH), str(commands)]
         start = os.times().elapsed
-        subprocess.run([*prefix, "sh", "-c", script, "sh", file.name], check=True)
-        return workers * each / (os.times().elapsed - start)
+        subprocess.run([*prefix, "sh", "-c", script, "sh", *words], check=True)
+        elapsed_s = os.times().elapsed - start
+        results = [folder / f"commands.{i}" for i in range(1, workers + 1)]
+        statuses = [int(line.split()[4]) for r in results for line in r.read_text().splitlines()]
+        failed = sum(status != 0 for status in statuses)
+        if failed or len(statuses) != workers * STARTS_EACH:
+            said = "".join((folder / f"{r.name}.said").read_text() for r in results).splitlines()
+            reason = said[-1] if said else "it said nothing"
+            raise RuntimeError(f"{failed} of {workers * STARTS_EACH} starts failed: {reason}")
+        return workers * STARTS_EACH / elapsed_s
+
+
+def rates(prefix: list[str], work: Path, runners: list[Program]) -> dict[str, list[float]]:
+    """Starts per second with one and with two workers; who fails is told and left out."""
+    found = {}
+    for program in runners:
+        if program.name.split(",")[0] not in IN_A_ROW:
+            continue
+        try:
+            found[program.name] = [starts_per_second(prefix, work, program, n) for n in (1, 2)]
+        except RuntimeError as error:
+            print(f"no starts per second: {program.name}: {error}", file=sys.stderr)
+    return found
 
 
 def version(prefix: list[str], program: Program) -> str:
@@ -236,18 +272,76 @@ def version(prefix: list[str], program: Program) -> str:
     return numbers[0] if done.returncode == 0 and numbers else ""
 
 
-def table(prefix: list[str], results: list[Result]) -> str:
+@dataclass(frozen=True)
+class Arm:
+    """What one kind of user saw."""
+
+    who: str
+    versions: dict[str, str]
+    results: dict[str, Result]
+    rates: dict[str, list[float]]
+
+
+def hold_arm(prefix: list[str], work: Path, who: str, rounds: int) -> Arm:
+    runners = able(prefix, programs(work, rootless=who == "user"))
+    results = {r.program.name: r for r in compare(prefix, work, runners, rounds)}
+    versions = {program.name: version(prefix, program) for program in runners}
+    return Arm(who, versions, results, rates(prefix, work, runners))
+
+
+def cell(arm: Arm, name: str) -> str:
+    if name not in arm.results:
+        return "–"
+    low, middle, high = statistics.quantiles(arm.results[name].ratios, n=4)
+    return f"**{middle:.2f}** ({low:.2f} to {high:.2f})"
+
+
+def table(arms: list[Arm]) -> str:
+    """One line for each program, ratios and quartiles for each user, then starts per second."""
+    names = list(dict.fromkeys(name for arm in arms for name in arm.results))
+    users = " | ".join(arm.who for arm in arms)
     lines = [
-        "| program | version | ratio to floor | quartiles | median, ms | peak RSS, kB | |",
-        "|---|---|---|---|---|---|---|",
+        f"| program | namespaces | {users} | peak RSS, kB | |",
+        "|---|---|" + "---|" * len(arms) + "---|---|",
     ]
-    for r in results:
-        low, middle, high = statistics.quantiles(r.ratios, n=4)
+    for name in names:
+        arm = next(arm for arm in arms if name in arm.results)
+        result = arm.results[name]
+        cells = " | ".join(cell(arm, name) for arm in arms)
         lines.append(
-            f"| {r.program.name} | {version(prefix, r.program)} | **{middle:.2f}** |"
-            f" {low:.2f} to {high:.2f} | {r.milliseconds:.2f} | {r.peak_kb} | {r.program.note} |"
+            f"| {name} {arm.versions[name]} | {result.program.namespaces} | {cells} |"
+            f" {result.peak_kb} | {result.program.note} |"
         )
-    return "\n".join(lines)
+    floors = ", ".join(
+        f"{arm.results['floor'].milliseconds:.2f} ms as {arm.who}"
+        for arm in arms
+        if "floor" in arm.results
+    )
+    lines += ["", f"The floor took {floors} (median). Starts per second, one and two workers:", ""]
+    lines += ["| program | " + users + " |", "|---|" + "---|" * len(arms)]
+    for name in names:
+        pairs = [arm.rates.get(name) for arm in arms]
+        if any(pairs):
+            told = (f"{p[0]:.0f}, {p[1]:.0f}" if p else "–" for p in pairs)
+            lines.append(f"| {name} | " + " | ".join(told) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def machine(tree: Path | None, rounds: int) -> str:
+    release = (tree or Path("/")) / "etc/os-release"
+    fields = dict(line.split("=", 1) for line in release.read_text().splitlines() if "=" in line)
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return (
+        f"Linux {platform.release()}, {os.cpu_count()} cores, programs of"
+        f" {fields['PRETTY_NAME'].strip(chr(34))}, {rounds} rounds; load at the end {load}.\n"
+    )
+
+
+def write_table(text: str) -> None:
+    page = TABLE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    TABLE.write_text(f"{before}{BEGIN}{text}{END}{after}", encoding="utf-8")
 
 
 def prepare(work: Path) -> None:
@@ -271,26 +365,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--tree", type=Path, help="hold the race inside this root filesystem")
     parser.add_argument("--users", default="root,user", help="who starts: root, user or both")
+    parser.add_argument("--write-table", action="store_true", help="fill docs/performance.md")
     args = parser.parse_args()
     if os.geteuid() != 0:
         raise SystemExit("run.py: root: other users are entered from it: Operation not permitted")
+    arms = []
     with tempfile.TemporaryDirectory(prefix="timens-bench-", dir="/var/tmp") as name:
         work = Path(name)
         prepare(work)
         for who in args.users.split(","):
             prefix = enter_tree(args.tree.resolve(), work) if args.tree else hide_unified()
             prefix += FIRST
-            prefix = prefix + (as_user(work) if who == "user" else [])
-            runners = able(prefix, programs(work, rootless=who == "user"))
-            results = compare(prefix, work, runners, args.rounds)
-            print(f"\n{who}, {args.rounds} rounds:\n\n{table(prefix, results)}\n")
-            for program in runners:
-                if program.name in ("floor", "timens-run", "unshare", "crun", "crun, without time"):
-                    rates = [starts_per_second(prefix, work, program, n) for n in (1, 2)]
-                    print(
-                        f"{program.name}: {rates[0]:.0f} starts/s with one worker,"
-                        f" {rates[1]:.0f} with two"
-                    )
+            arms.append(
+                hold_arm(prefix + (as_user(work) if who == "user" else []), work, who, args.rounds)
+            )
+    text = machine(args.tree, args.rounds) + "\n" + table(arms)
+    print(text)
+    if args.write_table:
+        write_table(text)
 
 
 if __name__ == "__main__":

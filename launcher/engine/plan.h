@@ -32,6 +32,8 @@ struct container {
 	sigset_t caller_mask;      /* what the payload gets back */
 	int join[NS_COUNT];        /* namespaces to enter, opened before the clone, or -1 */
 	int root;                  /* the new root; -1 until it is opened */
+	pid_t network_maker;       /* child: see engine/network.h */
+	int network;               /* child: what it leaves, or -1 */
 	int terminal;              /* host side: our end, or -1; child: the payload's end, or -1 */
 	struct cgroup cgroup;      /* host side: empty where no limit is asked for */
 	struct pasta pasta;        /* host side */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* plan_host.c - the order on the host's side; the table is at the end */
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -110,7 +111,7 @@ static int clone_container(struct container *c, struct err *e)
 
 	if (r < 0)
 		return r;
-	r = namespaces_clone(c->spec->new_namespaces, into_cgroup, e);
+	r = namespaces_clone(c->spec->new_namespaces & ~(uint32_t)CLONE_NEWNET, into_cgroup, e);
 	if (r < 0)
 		return r;
 	if (r == 0)
@@ -156,7 +157,8 @@ static const struct step host_steps[] = {
 	{ "open root", "only we can map the owners of its files, and the child inherits it",
 	  wants_mapped_root, open_root },
 	{ "channel", "the two processes talk from the first moment", NULL, rows_open_channel },
-	{ "clone", "all new namespaces at once, except time and cgroup", NULL, clone_container },
+	{ "clone", "all new namespaces at once, except time, cgroup and network", NULL,
+	  clone_container },
 	{ "limits", "the child waits for its id maps, it has used nothing yet", wants_limits,
 	  apply_limits },
 	{ "write id maps", "only a process outside may map more than itself", wants_user_namespace,

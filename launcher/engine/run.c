@@ -40,6 +40,7 @@ int container_run(const struct container_spec *spec, int *ret_status, struct err
 		.channel = -1,
 		.child_channel = -1,
 		.root = -1,
+		.network = -1,
 		.terminal = -1,
 		.console.master = -1,
 		.name_lock = -1,

@@ -103,6 +103,11 @@ bool wants_name(const struct container_spec *spec)
 	return spec->name != NULL;
 }
 
+bool wants_network_namespace(const struct container_spec *spec)
+{
+	return creates(spec, CLONE_NEWNET);
+}
+
 bool wants_no_new_privileges(const struct container_spec *spec)
 {
 	return spec->no_new_privs;

@@ -25,6 +25,7 @@ bool wants_mapped_root(const struct container_spec *spec);
 bool wants_masks(const struct container_spec *spec);
 bool wants_mounts(const struct container_spec *spec);
 bool wants_name(const struct container_spec *spec);
+bool wants_network_namespace(const struct container_spec *spec);
 bool wants_no_new_privileges(const struct container_spec *spec);
 bool wants_overlay(const struct container_spec *spec);
 bool wants_pasta(const struct container_spec *spec);

@@ -74,15 +74,22 @@ static int note_option(struct request *q, char ***at, struct err *e)
 
 static int keep_words(struct request *q, char **argv, size_t count, struct err *e)
 {
-	bool kept = true;
+	size_t size = (count + 2) * sizeof *q->words;
+	char *copy;
 
-	q->words = calloc(count + 2, sizeof *q->words);
+	for (size_t i = 0; i < count; i++)
+		size += strlen(argv[i]) + 1;
+	q->words = malloc(size);
 	if (q->words == NULL)
 		return err_set(e, ENOMEM, "cannot keep the command line");
+	copy = (char *)(q->words + count + 2); /* behind the pointers, in the same block */
 	q->words[0] = (char *)"timens-run";
-	for (size_t i = 0; kept && i < count; i++)
-		kept = (q->words[1 + i] = strdup(argv[i])) != NULL;
-	return kept ? 0 : err_set(e, ENOMEM, "cannot keep the command line");
+	for (size_t i = 0; i < count; i++) {
+		q->words[1 + i] = copy;
+		copy = stpcpy(copy, argv[i]) + 1;
+	}
+	q->words[1 + count] = NULL;
+	return 0;
 }
 
 int request_parse(struct request *q, char **argv, struct err *e)
@@ -159,11 +166,16 @@ static int open_root(struct request *q, struct err *e)
 
 	if (s->root == NULL)
 		return 0;
-	q->root =
-		realpath(s->root, path) != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	/* Who asks for nothing beside it does not need its full path. */
+	if (s->overlay_dir == NULL && s->argv[0] != NULL)
+		path[0] = '\0';
+	else if (realpath(s->root, path) == NULL)
+		return err_set(e, errno, "cannot open the root filesystem '%s'", s->root);
+	q->root = open(s->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (q->root < 0)
 		return err_set(e, errno, "cannot open the root filesystem '%s'", s->root);
-	s->root = path;
+	if (path[0] != '\0')
+		s->root = path;
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "model/mount.h"
 
 #include <sched.h>
+#include <string.h>
 #include <sys/mount.h>
 
 #include "model/container_spec.h"
@@ -88,5 +89,15 @@ size_t mount_defaults(const struct container_spec *spec,
 		m[n] = file_system("cgroup2", "/sys/fs/cgroup", flags, NULL);
 		m[n++].optional = true;
 	}
+	return n;
+}
+
+size_t mount_count_before_network(const struct container_spec *spec)
+{
+	size_t n = 0;
+
+	while (n < spec->mount_count &&
+	       (spec->mounts[n].type == NULL || strcmp(spec->mounts[n].type, "sysfs") != 0))
+		n++;
 	return n;
 }

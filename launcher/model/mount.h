@@ -27,3 +27,6 @@ size_t mount_defaults(const struct container_spec *spec,
 /* Paths that would tell or change too much about the host, NULL-terminated; what engines mask. */
 extern const char *const mount_masked_proc[], *const mount_masked_sys[];
 extern const char *const mount_read_only_proc[];
+
+/* How many of them come before the first that shows the network namespace, which is sysfs. */
+size_t mount_count_before_network(const struct container_spec *spec);

@@ -7,21 +7,25 @@
  */
 #pragma once
 
+/* Its own struct, where it has one, is older than stx_mnt_id: the kernel's takes the name. */
+#define statx libc_statx
+#define statx_timestamp libc_statx_timestamp
+#include <sys/stat.h>
+#undef statx
+#undef statx_timestamp
+#include <linux/stat.h>
+
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/mount.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef STATX_TYPE
-#include <linux/stat.h>
 #define statx(folder, path, flags, mask, ret)                                                      \
 	((int)syscall(SYS_statx, (folder), (path), (flags), (mask), (ret)))
-#endif
 #ifndef AT_RECURSIVE
 #define AT_RECURSIVE 0x8000
 #endif

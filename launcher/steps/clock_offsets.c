@@ -24,17 +24,18 @@ static struct clock_offset reading_of(clockid_t clock)
 }
 
 /* Our clocks and our own offsets, zero unless we are nested, and what is to be written then.  A time
- * namespace that has just been created has the offsets of its creator. */
+ * namespace that has just been created has the offsets of its creator.  Without a file (-1) our own
+ * are taken for zero, which changes no reading. */
 static int resolve(int file, const struct clock_targets *targets, struct clock_view *ret_now,
 		   struct clock_offsets *ret_offsets, struct err *e)
 {
 	char lines[160];
-	ssize_t n = pread(file, lines, sizeof lines - 1, 0);
+	ssize_t n = file >= 0 ? pread(file, lines, sizeof lines - 1, 0) : 0;
 
 	if (n < 0)
 		return err_set(e, errno, "cannot read %s", OFFSETS_FILE);
 	lines[n] = '\0';
-	if (!clock_offsets_parse(lines, &ret_now->own))
+	if (file >= 0 && !clock_offsets_parse(lines, &ret_now->own))
 		return err_set(e, EPROTO, "%s has an unknown form", OFFSETS_FILE);
 	/* Read as late as possible: from here on the clocks run away from a wanted reading. */
 	ret_now->monotonic = reading_of(CLOCK_MONOTONIC);
@@ -78,18 +79,13 @@ static bool leaves_alone(const struct clock_target *t)
 
 int clock_offsets_check(const struct clock_targets *targets, struct err *e)
 {
-	autoclose int file = open(OFFSETS_FILE, O_RDONLY | O_CLOEXEC);
 	struct clock_view now = { 0 };
 	struct clock_offsets offsets = { 0 };
 	struct clock_offset raw;
 	char text[CLOCK_OFFSET_TEXT];
-	int r;
+	/* The bounds are of readings, which know nothing of offsets that we have ourselves. */
+	int r = resolve(-1, targets, &now, &offsets, e);
 
-	if (file < 0 && errno == ENOENT)
-		return 0; /* no time namespaces: the child says it, unless it does not need them */
-	if (file < 0)
-		return err_set(e, errno, "cannot open %s", OFFSETS_FILE);
-	r = resolve(file, targets, &now, &offsets, e);
 	if (r < 0)
 		return r;
 	if (clock_raw_starts_below_zero(&offsets, &now, &raw))

@@ -16,6 +16,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#define LIMIT_HINT                                                                                 \
+	"a limit of namespaces is reached, see sysctl user.max_*_namespaces and namespaces(7)"
+
 pid_t namespaces_clone(uint32_t flags, int into_cgroup, struct err *e)
 {
 	struct clone_args args = {
@@ -39,9 +42,7 @@ pid_t namespaces_clone(uint32_t flags, int into_cgroup, struct err *e)
 				   "kernel.apparmor_restrict_unprivileged_userns");
 	case ENOSPC:
 	case EUSERS:
-		return err_hint(e,
-				"a limit of namespaces is reached, see sysctl user.max_*_namespaces"
-				" and namespaces(7)");
+		return err_hint(e, LIMIT_HINT);
 	case ENOSYS:
 		return err_hint(e, "clone3(2) needs Linux 5.3, and a seccomp filter around us that "
 				   "lets it pass");
@@ -101,5 +102,28 @@ int namespaces_loopback_up(struct err *e)
 		return err_set(e, errno, "cannot open a socket");
 	if (ioctl(s, SIOCSIFFLAGS, &lo) < 0)
 		return err_set(e, errno, "cannot bring lo up");
+	return 0;
+}
+
+int namespaces_new_network(int fd, struct err *e)
+{
+	autoclose int namespace = -1;
+	int r;
+
+	if (unshare(CLONE_NEWNET) < 0) {
+		(void)err_set(e, errno, "cannot create a network namespace");
+		if (e->code == ENOSPC)
+			return err_hint(e, LIMIT_HINT);
+		if (e->code == EPERM)
+			return err_hint(e, "only root may; others first need a user namespace: "
+					   "--only user,net");
+		return -e->code;
+	}
+	r = namespaces_loopback_up(e);
+	if (r < 0)
+		return r;
+	namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (namespace < 0 || dup3(namespace, fd, O_CLOEXEC) < 0)
+		return err_set(e, errno, "cannot keep the network namespace");
 	return 0;
 }

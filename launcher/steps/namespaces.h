@@ -28,5 +28,9 @@ int namespaces_join(enum namespace_kind kind, int fd, struct err *e);
 int namespaces_new_cgroup(struct err *e);
 int namespaces_set_hostname(const char *name, struct err *e);
 
+/* Enters a new network namespace with lo up, and puts it in the place of the file fd, as what
+ * namespaces_join() takes. */
+int namespaces_new_network(int fd, struct err *e);
+
 /* Brings lo up in the network namespace we are in. */
 int namespaces_loopback_up(struct err *e);
