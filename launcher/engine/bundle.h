@@ -25,7 +25,9 @@ struct bundle_run {
 	const char *pid_file;
 	bool with_cgroups;
 	bool unprivileged;
-	bool detached; /* exec: do not wait for its end */
+	bool no_pivot;   /* the root of the host cannot be pivoted away from */
+	bool no_keyring; /* the session keyring stays that of the engine */
+	bool detached;   /* exec: do not wait for its end */
 	const struct bundle_keeper *keeper;
 	struct cgroup_set cgroups;
 

@@ -2,11 +2,13 @@
 /* bundle_child.c - the order inside a bundle's namespaces; the tables are at the end */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -139,6 +141,23 @@ static int protect_paths(struct container *c, struct err *e)
 	return bundle_protect(c->root, c->spec->bundle, e);
 }
 
+static int enter_root(struct container *c, struct err *e)
+{
+	return c->bundle->no_pivot ? rootfs_enter_without_pivot(c->root, e)
+				   : rootfs_enter(c->root, e);
+}
+
+/* What the engine's session may read of keys, the container must not. */
+static int make_keyring(struct container *c, struct err *e)
+{
+	if (c->bundle->no_keyring || syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 ||
+	    errno == ENOSYS)
+		return 0;
+	(void)err_set(e, errno, "cannot make a session keyring");
+	return err_hint(e, "a limit of keys (/proc/sys/kernel/keys) or a filter around us: "
+			   "--no-new-keyring keeps the caller's");
+}
+
 static int set_propagation(struct container *c, struct err *e)
 {
 	if (mount(NULL, "/", NULL, c->spec->bundle->root_propagation, NULL) < 0)
@@ -231,6 +250,7 @@ static const struct step child_steps[] = {
 	{ "root inside", "owns the namespaces made below", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,
 	  rows_make_session },
+	{ "keyring", "belongs to whom we are inside", NULL, make_keyring },
 	{ "cgroup namespace", "shows the cgroup that we are in by now as its root",
 	  wants_cgroup_namespace, rows_make_cgroup_namespace },
 	{ "time namespace", "offsets freeze once it has a member", wants_time_namespace,
@@ -252,7 +272,7 @@ static const struct step child_steps[] = {
 	{ "terminal", "from the devpts of the container", wants_terminal, open_terminal },
 	{ "protect paths", "nothing is mounted on /proc and /sys after this",
 	  bundle_wants_protection, protect_paths },
-	{ "pivot root", "the host's files are gone from here on", NULL, rows_enter_root },
+	{ "pivot root", "the host's files are gone from here on", NULL, enter_root },
 	{ "root propagation", "the root must not be shared while it is pivoted",
 	  bundle_wants_propagation, set_propagation },
 	{ "read-only root", "all mount points in it have been made", wants_sealed_root,
@@ -287,6 +307,7 @@ static const struct step exec_steps[] = {
 	{ "root inside", "to enter as the container's own root", bundle_changes_user, become_root },
 	{ "session", "no terminal of the host can be typed into from inside", NULL,
 	  rows_make_session },
+	{ "keyring", "belongs to whom we are inside", NULL, make_keyring },
 	{ "terminal", "from the devpts of the container", wants_terminal, open_terminal },
 	{ "hide", "others inside see us from now on", NULL, hide_from_inside },
 	/* ---- below this line privileges only shrink ------------------------------------- */

@@ -129,7 +129,7 @@ static struct json *mount_of(const char *target, const char *type, const char *o
 	return m;
 }
 
-static struct json *example_mounts(void)
+static struct json *example_mounts(bool rootless)
 {
 	struct json *list = doc_new_array();
 
@@ -140,7 +140,14 @@ static struct json *example_mounts(void)
 	doc_append(list,
 		   mount_of("/dev/shm", "tmpfs", "nosuid,noexec,nodev,mode=1777,size=65536k"));
 	doc_append(list, mount_of("/dev/mqueue", "mqueue", "nosuid,noexec,nodev"));
-	doc_append(list, mount_of("/sys", "sysfs", "nosuid,noexec,nodev,ro"));
+	if (rootless) { /* a new sysfs belongs to whoever owns the network namespace */
+		struct json *sys = mount_of("/sys", "none", "rbind,nosuid,noexec,nodev,ro");
+
+		doc_set_text(sys, "source", "/sys");
+		doc_append(list, sys);
+	} else {
+		doc_append(list, mount_of("/sys", "sysfs", "nosuid,noexec,nodev,ro"));
+	}
 	return list;
 }
 
@@ -167,7 +174,18 @@ static struct json *example_process(void)
 	return p;
 }
 
-static struct json *example_linux(void)
+static void map_alone(struct json *l, const char *key, uint32_t id)
+{
+	struct json *list = doc_new_array(), *one = doc_new_object();
+
+	doc_set_integer(one, "containerID", 0);
+	doc_set_integer(one, "hostID", id);
+	doc_set_integer(one, "size", 1);
+	doc_append(list, one);
+	doc_set(l, key, list);
+}
+
+static struct json *example_linux(bool rootless)
 {
 	static const char *const kinds[] = { "pid",   "network", "ipc", "uts",
 					     "mount", "cgroup",  "time" };
@@ -184,10 +202,15 @@ static struct json *example_linux(void)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct json *one = doc_new_object();
 
-		doc_set_text(one, "type", kinds[i]);
+		doc_set_text(one, "type",
+			     rootless && strcmp(kinds[i], "network") == 0 ? "user" : kinds[i]);
 		doc_append(list, one);
 	}
 	doc_set(l, "namespaces", list);
+	if (rootless) {
+		map_alone(l, "uidMappings", geteuid());
+		map_alone(l, "gidMappings", getegid());
+	}
 	for (size_t i = 0; i < 2; i++) {
 		struct json *one = doc_new_object();
 
@@ -213,11 +236,14 @@ int oci_spec(struct oci_call *call, struct err *e)
 	doc_set_flag(root, "readonly", true);
 	doc_set(o, "root", root);
 	doc_set_text(o, "hostname", "timens");
-	doc_set(o, "mounts", example_mounts());
-	doc_set(o, "linux", example_linux());
+	doc_set(o, "mounts", example_mounts(call->rootless));
+	doc_set(o, "linux", example_linux(call->rootless));
 	text = doc_format(o, 2);
-	if (text == NULL ||
-	    asprintf(&path, "%s/config.json", call->bundle != NULL ? call->bundle : ".") < 0)
+	if (call->config != NULL)
+		path = strdup(call->config);
+	else if (asprintf(&path, "%s/config.json", call->bundle != NULL ? call->bundle : ".") < 0)
+		path = NULL;
+	if (text == NULL || path == NULL)
 		return err_set(e, ENOMEM, "cannot write config.json");
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))

@@ -27,9 +27,12 @@ struct oci_call {
 	const char *process, *cwd, *user, *format, *resources, *interval;
 	const char *memory, *memory_swap, *memory_reservation, *cpu_quota, *cpu_period, *cpu_shares,
 		*cpuset_cpus, *cpuset_mems, *pids_limit;
-	const char *env[ENV_MAX], *caps[ENV_MAX];
-	size_t env_count, cap_count;
-	bool force, all, detach, keep, tty, quiet, no_new_privs, stats, rootless;
+	const char *cpu_rt_period, *cpu_rt_runtime, *kernel_memory, *kernel_memory_tcp,
+		*blkio_weight;
+	const char *env[ENV_MAX], *caps[ENV_MAX], *groups[ENV_MAX];
+	size_t env_count, cap_count, group_count;
+	bool force, all, detach, keep, tty, quiet, no_new_privs, stats, rootless, ignore_paused,
+		no_pivot, no_new_keyring;
 
 	char **words; /* what is not an option, NULL-terminated: ID, then ARG... */
 	size_t word_count;

@@ -107,7 +107,12 @@ static int resources_of_options(const struct oci_call *c, struct json *r, struct
 	    set_number(r, "memory", "reservation", c->memory_reservation, e) < 0 ||
 	    set_number(r, "cpu", "quota", c->cpu_quota, e) < 0 ||
 	    set_number(r, "cpu", "period", c->cpu_period, e) < 0 ||
-	    set_number(r, "cpu", "shares", c->cpu_shares, e) < 0)
+	    set_number(r, "cpu", "shares", c->cpu_shares, e) < 0 ||
+	    set_number(r, "cpu", "realtimePeriod", c->cpu_rt_period, e) < 0 ||
+	    set_number(r, "cpu", "realtimeRuntime", c->cpu_rt_runtime, e) < 0 ||
+	    set_number(r, "memory", "kernel", c->kernel_memory, e) < 0 ||
+	    set_number(r, "memory", "kernelTCP", c->kernel_memory_tcp, e) < 0 ||
+	    set_number(r, "blockIO", "weight", c->blkio_weight, e) < 0)
 		return -e->code;
 	if (c->cpuset_cpus != NULL || c->cpuset_mems != NULL) {
 		struct json *cpu = doc_get(r, "cpu");

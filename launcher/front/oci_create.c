@@ -59,6 +59,8 @@ int oci_run_options(const struct oci_call *call, bool terminal, struct bundle_ru
 	run->pid_file = call->pid_file;
 	run->unprivileged = state_is_rootless();
 	run->with_cgroups = true;
+	run->no_pivot = call->no_pivot;
+	run->no_keyring = call->no_new_keyring;
 	if (call->cgroup_manager != NULL && strcmp(call->cgroup_manager, "cgroupfs") != 0) {
 		if (strcmp(call->cgroup_manager, "disabled") != 0)
 			return err_set(e, ENOTSUP,

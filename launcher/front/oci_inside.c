@@ -76,6 +76,21 @@ static int set_user(const char *text, struct container_spec *spec, struct err *e
 	return 0;
 }
 
+static int add_groups(const struct oci_call *call, struct container_spec *spec, struct err *e)
+{
+	for (size_t i = 0; i < call->group_count; i++) {
+		uint64_t gid;
+
+		if (!text_to_number(call->groups[i], UINT32_MAX - 1, &gid))
+			return err_set(e, EINVAL, "--additional-gids '%s' is no id",
+				       call->groups[i]);
+		if (spec->group_count == GROUPS_MAX)
+			return err_set(e, ENOTSUP, "more than %d groups", GROUPS_MAX);
+		spec->group_list[spec->group_count++] = (uint32_t)gid;
+	}
+	return 0;
+}
+
 static int add_environment(const struct oci_call *call, struct container_spec *spec, struct err *e)
 {
 	size_t count = 0;
@@ -87,8 +102,15 @@ static int add_environment(const struct oci_call *call, struct container_spec *s
 	if (env == NULL)
 		return err_set(e, ENOMEM, "cannot keep the environment");
 	memcpy(env, spec->env, count * sizeof *env);
-	for (size_t i = 0; i < call->env_count; i++)
-		env[count + i] = (char *)(uintptr_t)call->env[i];
+	for (size_t i = 0; i < call->env_count; i++) { /* in the place of what has its name */
+		size_t at = 0, name = strcspn(call->env[i], "=");
+
+		while (at < count &&
+		       (strncmp(env[at], call->env[i], name) != 0 || env[at][name] != '='))
+			at++;
+		env[at] = (char *)(uintptr_t)call->env[i];
+		count += at == count ? 1 : 0;
+	}
 	spec->env = env;
 	return 0;
 }
@@ -101,7 +123,8 @@ static int read_words(const struct oci_call *call, struct oci_config *c, struct 
 	c->spec.terminal = call->tty;
 	if (call->cwd != NULL)
 		c->spec.workdir = call->cwd;
-	if (call->user != NULL && set_user(call->user, &c->spec, e) < 0)
+	if ((call->user != NULL && set_user(call->user, &c->spec, e) < 0) ||
+	    add_groups(call, &c->spec, e) < 0)
 		return -e->code;
 	c->spec.no_new_privs |= call->no_new_privs;
 	for (size_t i = 0; i < call->cap_count; i++) {
@@ -129,9 +152,9 @@ static int prepare(struct oci_call *call, struct state *s, struct oci_config *c,
 	    state_open(call->root, id, false, s, e) < 0)
 		return -e->code;
 	now = state_status(s);
-	if (now == STATE_PAUSED)
+	if (now == STATE_PAUSED && !call->ignore_paused)
 		return err_set(e, EBUSY, "container '%s' is paused", id);
-	if (now != STATE_RUNNING && now != STATE_CREATED)
+	if (now != STATE_RUNNING && now != STATE_CREATED && now != STATE_PAUSED)
 		return err_set(e, ESRCH, "container '%s' is not running", id);
 	if (asprintf(&file, "%s/config.json", s->path) < 0)
 		return err_set(e, ENOMEM, "cannot keep a path");

@@ -15,6 +15,7 @@
 #include "base/output.h"
 #include "front/doc.h"
 #include "front/oci_commands.h"
+#include "front/oci_options.h"
 #include "front/self_copy.h"
 
 enum { EXIT_FAILED = 1, EXIT_EXEC_FAILED = 255 };
@@ -37,133 +38,13 @@ static const struct oci_command {
 	{ "pause", "ID", "freeze all processes", oci_pause, false },
 	{ "resume", "ID", "thaw them", oci_resume, false },
 	{ "update", "[--resources FILE|-] ID", "change limits", oci_update, false },
-	{ "events", "--stats ID", "print the use of resources as JSON", oci_events, false },
+	{ "events", "[--stats] ID", "print the use of resources as JSON", oci_events, false },
 	{ "features", "", "print what is supported as JSON", oci_features, false },
-	{ "spec", "[--bundle DIR]", "write a config.json to start from", oci_spec, false },
+	{ "spec", "[--bundle DIR] [--rootless]", "write a config.json to start from", oci_spec,
+	  false },
 	{ "patch-config", "[--bundle DIR]", "clocks into a config.json, for other runtimes",
 	  oci_patch_config, false },
 };
-
-#define TEXT(word, member)                                                                         \
-	{                                                                                          \
-		word, NULL, offsetof(struct oci_call, member), KIND_TEXT                           \
-	}
-#define FLAG(word, member)                                                                         \
-	{                                                                                          \
-		word, NULL, offsetof(struct oci_call, member), KIND_FLAG                           \
-	}
-
-enum option_kind { KIND_TEXT, KIND_FLAG, KIND_ENV, KIND_CAP, KIND_IGNORED, KIND_IGNORED_FLAG };
-
-static const struct option_row {
-	const char *name;
-	const char *only; /* of this command; NULL: wherever it makes sense */
-	size_t member;
-	enum option_kind kind;
-} options[] = {
-	TEXT("root", root),
-	TEXT("log", log),
-	TEXT("log-format", log_format),
-	TEXT("cgroup-manager", cgroup_manager),
-	TEXT("offset", clocks.offset),
-	TEXT("boottime", clocks.boottime),
-	TEXT("monotonic", clocks.monotonic),
-	TEXT("uptime", clocks.uptime),
-	TEXT("timeline", clocks.timeline),
-	TEXT("timeline-mode", clocks.timeline_mode),
-	TEXT("timelines", clocks.timelines),
-	FLAG("debug", debug),
-	FLAG("rootless", rootless),
-	{ "user", "exec", offsetof(struct oci_call, user), KIND_TEXT },
-	TEXT("bundle", bundle),
-	TEXT("config", config),
-	TEXT("pid-file", pid_file),
-	TEXT("console-socket", console_socket),
-	TEXT("preserve-fds", preserve_fds),
-	TEXT("process", process),
-	TEXT("cwd", cwd),
-	TEXT("format", format),
-	TEXT("resources", resources),
-	TEXT("interval", interval),
-	TEXT("memory", memory),
-	TEXT("memory-swap", memory_swap),
-	TEXT("memory-reservation", memory_reservation),
-	TEXT("cpu-quota", cpu_quota),
-	TEXT("cpu-period", cpu_period),
-	TEXT("cpu-share", cpu_shares),
-	TEXT("cpu-shares", cpu_shares),
-	TEXT("cpuset-cpus", cpuset_cpus),
-	TEXT("cpuset-mems", cpuset_mems),
-	TEXT("pids-limit", pids_limit),
-	FLAG("force", force),
-	FLAG("all", all),
-	FLAG("detach", detach),
-	FLAG("keep", keep),
-	FLAG("tty", tty),
-	FLAG("quiet", quiet),
-	FLAG("no-new-privs", no_new_privs),
-	FLAG("stats", stats),
-	{ "env", NULL, 0, KIND_ENV },
-	{ "cap", NULL, 0, KIND_CAP },
-	{ "no-new-keyring", NULL, 0, KIND_IGNORED_FLAG }, /* we make none */
-};
-
-static const struct {
-	char letter;
-	const char *name;
-} letters[] = {
-	{ 'b', "bundle" }, { 'f', "force" },   { 'a', "all" },       { 'd', "detach" },
-	{ 't', "tty" },    { 'p', "process" }, { 'e', "env" },       { 'u', "user" },
-	{ 'q', "quiet" },  { 'c', "cap" },     { 'r', "resources" },
-};
-
-static int note(const struct option_row *o, char *value, struct oci_call *call, struct err *e)
-{
-	char *member = (char *)call + o->member;
-
-	if (o->kind == KIND_ENV && call->env_count < ENV_MAX)
-		call->env[call->env_count++] = value;
-	else if (o->kind == KIND_CAP && call->cap_count < ENV_MAX)
-		call->caps[call->cap_count++] = value;
-	else if (o->kind == KIND_TEXT)
-		*(const char **)(void *)member = value;
-	else if (o->kind == KIND_FLAG && (value == NULL || strcmp(value, "true") == 0))
-		*(bool *)member = true;
-	else if (o->kind == KIND_ENV || o->kind == KIND_CAP)
-		return err_set(e, E2BIG, "more than %d --%s", ENV_MAX, o->name);
-	return 0;
-}
-
-/* One option and its value; *at is moved to the last word used. */
-static int read_option(char ***at, struct oci_call *call, struct err *e)
-{
-	char *word = **at, *value = strchr(word, '='), letter[2] = "";
-	const char *name = word + 1 + (word[1] == '-');
-	size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
-
-	if (word[1] != '-' && length == 1) {
-		letter[0] = word[1];
-		for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-			if (letters[i].letter == letter[0])
-				name = letters[i].name;
-		length = strlen(name);
-	}
-	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-		const struct option_row *o = &options[i];
-		bool flag = o->kind == KIND_FLAG || o->kind == KIND_IGNORED_FLAG;
-
-		if (strlen(o->name) != length || memcmp(o->name, name, length) != 0)
-			continue;
-		if (value != NULL)
-			value++;
-		else if (!flag)
-			value = *++*at;
-		if (!flag && value == NULL)
-			return err_set(e, EINVAL, "--%s needs a value", o->name);
-		return note(o, value, call, e);
-	}
-	return err_set(e, EINVAL, "option '%s' is not supported", word);
-}
 
 static const struct oci_command *find_command(const char *word)
 {
@@ -171,6 +52,14 @@ static const struct oci_command *find_command(const char *word)
 		if (strcmp(commands[i].name, word) == 0)
 			return &commands[i];
 	return NULL;
+}
+
+static void refuse_command(const char *word, struct err *e)
+{
+	(void)err_set(e, ENOTSUP, "command '%s' is not supported", word);
+	if (strcmp(word, "checkpoint") == 0 || strcmp(word, "restore") == 0)
+		(void)err_hint(e, "CRIU itself can dump the processes, time namespaces included: "
+				  "criu dump --tree PID, with the pid that state prints");
 }
 
 static void print_help(void)
@@ -200,8 +89,7 @@ static const struct oci_command *read_words(char **argv, struct oci_call *call, 
 			if (command == NULL) {
 				command = find_command(word);
 				if (command == NULL) {
-					(void)err_set(e, ENOTSUP, "command '%s' is not supported",
-						      word);
+					refuse_command(word, e);
 					return NULL;
 				}
 				continue;
@@ -227,7 +115,7 @@ static const struct oci_command *read_words(char **argv, struct oci_call *call, 
 				exit(0);
 			return NULL;
 		}
-		if (read_option(&argv, call, e) < 0)
+		if (oci_option_read(&argv, command != NULL ? command->name : NULL, call, e) < 0)
 			return NULL;
 	}
 	if (command == NULL)

@@ -128,6 +128,17 @@ int rootfs_enter(int root, struct err *e)
 	return 0;
 }
 
+int rootfs_enter_without_pivot(int root, struct err *e)
+{
+	if (fchdir(root) < 0)
+		return err_set(e, errno, "cannot enter the root filesystem");
+	if (mount(".", "/", NULL, MS_MOVE, NULL) < 0)
+		return err_set(e, errno, "cannot move it over the host's root");
+	if (chroot(".") < 0 || chdir("/") < 0)
+		return err_set(e, errno, "cannot make it the root");
+	return 0;
+}
+
 int rootfs_change_directory(const char *path, struct err *e)
 {
 	if (chdir(path) < 0)

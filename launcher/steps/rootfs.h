@@ -36,5 +36,9 @@ int rootfs_protect(int root, const char *folder, const char *const *masked,
 /* Makes the tree "/" and lets go of the old one. */
 int rootfs_enter(int root, struct err *e);
 
+/* The same by chroot(2), where the host's root cannot be pivoted away from (an initial ramfs).  The
+ * host's mounts stay beneath ours, out of reach without CAP_SYS_CHROOT inside. */
+int rootfs_enter_without_pivot(int root, struct err *e);
+
 /* chdir(2), after the ids were taken: the user must be allowed to be there. */
 int rootfs_change_directory(const char *path, struct err *e);

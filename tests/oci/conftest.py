@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from oci_kit import Bundle, Runtime, our_cgroups
+from oci_kit import Bundle, Runtime
 
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> Iterator[Runtime]:
-    cgroups = our_cgroups()
     runtime = Runtime(tmp_path)
     yield runtime
     runtime.prefix = []
@@ -21,7 +20,7 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
     for name in left:
         runtime("delete", "--force", name)
     assert not left, "containers were left"
-    assert our_cgroups() <= cgroups
+    assert runtime.cgroups() == []
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     assert [m for m in mounts if str(tmp_path) in m or "/timens-tests-" in m] == []
 

@@ -20,18 +20,25 @@ class Runtime:
         self.root = folder / "state"
         self.prefix: list[str] = []
         self.options: list[str] = []
+        self.pids: set[int] = set()  # cgroups have the number of their maker in their names
 
     def __call__(self, *words: object) -> subprocess.CompletedProcess[str]:
         """Output goes to files: a container that lives on would keep pipes open."""
         own = [str(PROGRAM), "--root", str(self.root), *self.options]
         argv = [*self.prefix, *own, *map(str, words)]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-            done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=TIMEOUT_S
-            )
+            with subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err
+            ) as process:
+                self.pids.add(process.pid)
+                try:
+                    process.wait(TIMEOUT_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    raise
             out.seek(0)
             err.seek(0)
-            return subprocess.CompletedProcess(argv, done.returncode, out.read(), err.read())
+            return subprocess.CompletedProcess(argv, process.returncode, out.read(), err.read())
 
     def ok(self, *words: object) -> str:
         done = self(*words)
@@ -40,6 +47,10 @@ class Runtime:
 
     def state(self, name: str) -> dict[str, Any]:
         return json.loads(self.ok("state", name))
+
+    def cgroups(self) -> list[str]:
+        """Those that are left; somebody else may run containers meanwhile."""
+        return sorted(c for c in our_cgroups() if int(c.rpartition("-")[2]) in self.pids)
 
     def ids(self) -> list[str]:
         return sorted(p.name for p in self.root.iterdir()) if self.root.exists() else []

@@ -201,7 +201,7 @@ def test_a_mount_label_means_nothing_without_selinux_and_the_runtime_says_so(
 
 def test_an_unknown_command_and_option_are_refused_by_name(runtime: Runtime):
     assert "command 'checkpoint' is not supported" in runtime("checkpoint", "box").stderr
-    assert "option '--systemd-cgroup' is not supported" in runtime("--systemd-cgroup").stderr
+    assert "option '--sharp' is not supported" in runtime("--sharp").stderr
 
 
 def test_every_process_is_in_the_containers_cgroup_of_every_tree(
