@@ -76,9 +76,28 @@ static int write_in(const char *dir, const char *name, const char *value, struct
 	return file_write(path, value, strlen(value), e);
 }
 
+/* True for any but the root cgroup, which has no type, if processes are in it: us, for example. */
+static bool has_members(const char *dir)
+{
+	char path[PATH_MAX + 32];
+	autoclose int members = -1;
+	char first;
+
+	snprintf(path, sizeof path, "%s/cgroup.type", dir);
+	if (access(path, F_OK) < 0)
+		return false;
+	snprintf(path, sizeof path, "%s/cgroup.procs", dir);
+	members = open(path, O_RDONLY | O_CLOEXEC);
+	return members >= 0 && read(members, &first, 1) == 1;
+}
+
 /* Lets the children of this cgroup have the controllers ("+memory +cpu "). */
 static int hand_down(const char *dir, const char *controllers, struct err *e)
 {
+	/* The kernel would take "+pids" and "+cpu", and make threaded cgroups of the children, which
+	 * no process can be born in: cgroups(7), "Thread mode". */
+	if (has_members(dir))
+		return err_set(e, EBUSY, "%s has processes of its own", dir);
 	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) < 0)
 		return err_set(e, errno, "cannot create a cgroup in %s", dir);
 	return write_in(dir, "cgroup.subtree_control", controllers, e);
