@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +159,17 @@ def _google(content: Mapping[str, Any]) -> dict[str, list[float]]:
 
 # ---- CSV ----
 
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of the file, counted from 1, the header included."""
+
+    line: int
+    cells: Mapping[str, str]
+
 
 def _from_csv(path: Path) -> list[Metric]:
     """Long (columns level and value, perhaps metric and block) or wide (a column per level)."""
@@ -164,7 +178,7 @@ def _from_csv(path: Path) -> list[Metric]:
             dialect = "excel-tab" if path.suffix.lower() == ".tsv" else "excel"
             reader = csv.DictReader(file, dialect=dialect)
             twice = [name for name, n in Counter(reader.fieldnames).items() if name and n > 1]
-            rows = list(reader)
+            rows = [_Row(reader.line_num, row) for row in reader]
     except OSError as error:
         raise UserError("test", str(path), error.strerror or str(error)) from error
     except (csv.Error, UnicodeDecodeError) as error:
@@ -173,11 +187,12 @@ def _from_csv(path: Path) -> list[Metric]:
         raise UserError("test", str(path), f"column {twice[0]} is there more than once")
     if not rows:
         raise UserError("test", str(path), "no rows below a header line")
-    header = [name for name in rows[0] if name is not None]
+    header = [name for name in rows[0].cells if name is not None]
     level = _column(header, LEVEL_COLUMNS)
     if level is None:
-        cells = {name: [row[name] for row in rows if row[name]] for name in header}
-        levels = tuple(Level(n, _values(path, f"column {n}", c)) for n, c in cells.items())
+        # A level may be shorter than its neighbours: it then has empty cells.
+        columns = {n: [row for row in rows if row.cells[n]] for n in header}
+        levels = tuple(Level(n, np.array(_numbers(path, r, n))) for n, r in columns.items())
         return [Metric(path.stem, levels)]
     value = _column(header, VALUE_COLUMNS)
     if value is None:
@@ -190,34 +205,41 @@ def _column(header: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def _from_long(
-    path: Path, rows: Sequence[Mapping[str, str]], level: str, value: str, block: str | None
+    path: Path, rows: Sequence[_Row], level: str, value: str, block: str | None
 ) -> list[Metric]:
-    cells: dict[str, dict[str, list[Mapping[str, str]]]] = {}
+    found: dict[str, dict[str, list[_Row]]] = {}
     for row in rows:
-        cells.setdefault(row.get("metric") or path.stem, {}).setdefault(row[level], []).append(row)
-    names = list(dict.fromkeys(name for levels in cells.values() for name in levels))
+        metric = row.cells.get("metric") or path.stem
+        found.setdefault(metric, {}).setdefault(row.cells[level], []).append(row)
+    names = list(dict.fromkeys(name for levels in found.values() for name in levels))
 
-    def make(metric: str, name: str, found: list[Mapping[str, str]]) -> Level:
-        where = f"{metric}, {name}"
+    def make(name: str, mine: list[_Row]) -> Level:
         blocks = None
         if block is not None:
-            blocks = np.array(_numbers(path, where, found, block, int), dtype=np.int64)
-        return Level(name, np.array(_numbers(path, where, found, value, float)), blocks)
+            blocks = np.array(_numbers(path, mine, block, WHOLE, int), dtype=np.int64)
+        return Level(name, np.array(_numbers(path, mine, value)), blocks)
 
     return [
-        Metric(metric, tuple(make(metric, name, levels.get(name, [])) for name in names))
-        for metric, levels in cells.items()
+        Metric(metric, tuple(make(name, levels.get(name, [])) for name in names))
+        for metric, levels in found.items()
     ]
 
 
 def _numbers(
     path: Path,
-    where: str,
-    rows: Sequence[Mapping[str, str]],
+    rows: Sequence[_Row],
     column: str,
-    kind: Callable[[str], float],
+    form: re.Pattern[str] = DECIMAL,
+    kind: Callable[[str], float] = float,
 ) -> list[float]:
-    try:
-        return [kind(row[column]) for row in rows]
-    except (TypeError, ValueError) as error:
-        raise UserError("test", f"{path}: {where}", f"column {column}: {error}") from error
+    """Refuses what Python takes for a number and nobody meant as one: 1_000, nan, infinity."""
+    numbers = []
+    for row in rows:
+        text = (row.cells[column] or "").strip()
+        number = kind(text) if form.fullmatch(text) else math.nan
+        if not math.isfinite(number):
+            raise UserError(
+                "test", f"{path}: row {row.line}, column {column}", f"not a number: {text!r}"
+            )
+        numbers.append(number)
+    return numbers

@@ -55,3 +55,19 @@ def test_a_root_is_made_where_one_was_named_when_it_is_said_from_what(study, tmp
 
     assert done.returncode == 0, done.stderr
     assert (root / "usr/bin/timens-bench").is_file()
+
+
+def test_a_folder_that_was_there_stays_when_nothing_was_measured(study, rootfs, tmp_path):
+    """Only what the run has made goes with it."""
+    output, above = tmp_path / "mine", tmp_path / "above"
+    output.mkdir()
+    words = ("run", "--profile", "smoke", "--rootfs", rootfs, "--arm", "broken=false")
+    for _ in range(2):
+        done = study(*words, "--output", output)
+        assert (done.returncode, done.stderr) == (1, "timens-study: arm: broken: ended by itself\n")
+        assert list(output.iterdir()) in ([], [output / "note"])
+        (output / "note").write_text("of the user")
+    assert (output / "note").read_text() == "of the user"
+
+    assert study(*words, "--output", above / "run").returncode == 1
+    assert not above.exists()

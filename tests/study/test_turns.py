@@ -68,3 +68,19 @@ def test_the_sequential_design_uses_one_process_for_all_records_of_a_level(study
     for record in mine:
         pids[record["arm"], record["metric"]].add(record["pid"])
     assert all(len(each) == 1 for each in pids.values())
+
+
+def test_every_block_enters_its_arms_anew_and_a_level_after_the_other_does_not(
+    study, rootfs, tmp_path
+):
+    """What a process hands down to its workers must not last for a whole run."""
+    entered = tmp_path / "entered"
+    for design, entries in (("blocks", 1 + 3), ("sequential", 1 + 1)):  # one is for the header
+        entered.write_text("")
+        done = study(
+            *("run", "--profile", "smoke", "--design", design, "--no-report", "--metrics", CALLS),
+            *("--arms", "baseline", "--rootfs", rootfs, "--output", tmp_path / design),
+            *("--arm", f"told=sh -c 'echo >>{entered}; exec {{bench}} \"$@\"' sh"),
+        )
+        assert done.returncode == 0, done.stderr
+        assert entered.read_text().count("\n") == entries

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measure a study from its beginning, then write its report.
 
-Arms are entered once; every block then measures all of them side by side, in random order, each
-in a fresh process.  The records are in DIR/records.jsonl as soon as they are measured: a run that
+Every block enters all arms anew and measures them side by side, in random order, each in a fresh
+process.  The records are in DIR/records.jsonl as soon as they are measured: a run that
 was stopped, by whatever, goes on with `timens-study resume DIR`.
 """
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,19 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+# Identity of a file (device, inode, size, both times of change) -> its digest.
+_KNOWN_SHA256: dict[tuple[int, ...], str] = {}
+
+
+def _binary_sha256(pid: int) -> str:
+    """Of what a process runs; a file is read once, however often its arm is entered."""
+    about = (PROC / str(pid) / "exe").stat()
+    identity = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+    if identity not in _KNOWN_SHA256:
+        _KNOWN_SHA256[identity] = sha256(PROC / str(pid) / "exe")
+    return _KNOWN_SHA256[identity]
+
+
 def _parents() -> dict[int, int]:
     parents = {}
     for entry in PROC.iterdir():
@@ -81,17 +94,36 @@ def _has_slot(pid: int, slot: str) -> bool:
     return f"{SLOT_VARIABLE}={slot}".encode() in environment.split(b"\0")
 
 
+def _children(pid: int) -> list[int]:
+    """Of all threads; none where the kernel does not list them (CONFIG_PROC_CHILDREN)."""
+    try:
+        lists = [file.read_text() for file in (PROC / str(pid) / "task").glob("*/children")]
+    except OSError:
+        return []
+    return [int(word) for text in lists for word in text.split()]
+
+
+def _below(started: int, children: Callable[[int], list[int]]) -> int | None:
+    level = [started]
+    while level:
+        for pid in level:
+            if _is_zygote(pid):
+                return pid
+        level = [child for pid in level for child in children(pid)]
+    return None
+
+
 def find_zygote(started: int, slot: str) -> int:
     """The host's pid of the zygote: below the launcher that we started, or of this slot."""
-    children: dict[int, list[int]] = {}
+    found = _below(started, _children)
+    if found is not None:
+        return found
+    tree: dict[int, list[int]] = {}
     for pid, parent in _parents().items():
-        children.setdefault(parent, []).append(pid)
-    found, level = None, [started]
-    while level and found is None:
-        found = next((pid for pid in level if _is_zygote(pid)), None)
-        level = [child for pid in level for child in children.get(pid, [])]
+        tree.setdefault(parent, []).append(pid)
+    found = _below(started, lambda pid: tree.get(pid, []))
     if found is None:
-        everyone = (pid for pids in children.values() for pid in pids)
+        everyone = (pid for pids in tree.values() for pid in pids)
         found = next((p for p in everyone if _is_zygote(p) and _has_slot(p, slot)), None)
     if found is None:
         raise UserError("proof", slot, f"no timens-bench zygote below process {started}")
@@ -122,7 +154,7 @@ def look(pid: int) -> Seen:
         scheduler=_scheduler(pid),
         cpus=sorted(os.sched_getaffinity(pid)),
         seccomp_mode=int(_status_field(pid, "Seccomp") or 0),
-        binary_sha256=sha256(where / "exe"),
+        binary_sha256=_binary_sha256(pid),
     )
 
 

@@ -7,20 +7,19 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from timens_analysis.study import host
-from timens_analysis.study.arms import Arm
+from timens_analysis.study.entry import Slots, entered
 from timens_analysis.study.header import RECORDS, Study, now_utc
 from timens_analysis.study.journal import Journal
 from timens_analysis.study.plan import Group, Request, expected_s
-from timens_analysis.study.proof import Seen, find_zygote, look, prove
 from timens_analysis.study.scheduling import Scheduling
-from timens_analysis.study.zygote import Zygote, await_ready, in_turns, side_by_side
+from timens_analysis.study.zygote import in_turns, side_by_side
 
 SESSIONS = "sessions.jsonl"
 # A record that waited a fifth of its time for a CPU (timens-bench flags it "preempted") is
@@ -28,8 +27,6 @@ SESSIONS = "sessions.jsonl"
 # below a quarter of the plan.  All attempts stay in the file; the last one counts.
 MOST_ATTEMPTS = 3
 EXTRA_SHARE = 0.25
-
-Slots = Mapping[tuple[str, int], Zygote]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,41 +87,6 @@ def sleep_group_s(study: Study) -> float:
     return sleeps / max(1, groups)
 
 
-@contextmanager
-def zygotes(study: Study, scheduling: Scheduling) -> Iterator[Slots]:
-    """All arms entered; ended again however the block is left."""
-    slots: dict[tuple[str, int], Zygote] = {}
-    has_sleeps = any(metric.kind == "sleep" for metric in study.metrics)
-    each = study.sleepers if has_sleeps and study.design == "blocks" else 1
-    try:
-        for arm in study.arms:
-            for slot in range(each):
-                command = [
-                    word.replace("{slot}", f"{arm.name}.{slot}").replace(
-                        "{cpu}", str(scheduling.cpu)
-                    )
-                    for word in arm.command
-                ]
-                slots[arm.name, slot] = Zygote(arm.name, command, scheduling)
-        await_ready(list(slots.values()))
-        yield slots
-    finally:
-        for zygote in slots.values():
-            zygote.close()
-        for zygote in slots.values():
-            zygote.wait()
-
-
-def proven(arms: Sequence[Arm], slots: Slots) -> dict[str, Seen]:
-    """What each arm is, after checking that every process of it is what it must be."""
-    by_slot: dict[int, dict[str, Seen]] = {}
-    for (name, slot), zygote in slots.items():
-        by_slot.setdefault(slot, {})[name] = look(find_zygote(zygote.pid, f"{name}.{slot}"))
-    for seen in by_slot.values():
-        prove(arms, seen)
-    return by_slot[0]
-
-
 def _only(request: Request, cells: set[tuple[int, str]]) -> Request:
     """The part of a request that measures these, in the same order."""
     kept = [
@@ -141,12 +103,13 @@ class Runner:
     def __init__(
         self,
         study: Study,
-        slots: Slots,
+        scheduling: Scheduling,
         journal: Journal,
         on_progress: Callable[[Progress], None],
     ) -> None:
         self._study = study
-        self._slots = slots
+        self._scheduling = scheduling
+        self._slots: Slots = {}
         self._journal = journal
         self._on_progress = on_progress
         self._counts = {m.name: (m.calls, m.batch) for m in study.metrics}
@@ -165,13 +128,23 @@ class Runner:
         self._done = len(self._groups) - len(missing)
         for group in missing:
             self._left[group.kind] += 1
-        for group in missing:
-            before = time.monotonic()
-            self._measure(group, started)
-            self._journal.sync()
-            self._pace.add(group.kind, time.monotonic() - before)
-            self._left[group.kind] -= 1
-            self._done += 1
+        before = time.monotonic()
+        for _, several in groupby(missing, key=self._entry):
+            groups = list(several)
+            with entered(self._study, self._scheduling, groups[0].kind) as self._slots:
+                for group in groups:
+                    self._measure(group, started)
+                    self._journal.sync()
+                    now = time.monotonic()
+                    self._pace.add(group.kind, now - before)
+                    before = now
+                    self._left[group.kind] -= 1
+                    self._done += 1
+
+    def _entry(self, group: Group) -> str:
+        """Groups of one name share the processes that wait in the arms: sleeps, and all of the
+        paper's order.  A block has its own (docs/decisions/0453-entering-anew.md)."""
+        return group.label if self._takes_turns(group) else group.kind
 
     def _complete(self, group: Group) -> bool:
         return all(
@@ -260,7 +233,7 @@ def note_session(folder: Path, event: str, **facts: Any) -> None:
 def measure(
     folder: Path,
     study: Study,
-    slots: Slots,
+    scheduling: Scheduling,
     on_progress: Callable[[Progress], None],
 ) -> int:
     """Completes the records of a folder that this process has locked; returns their number."""
@@ -268,7 +241,7 @@ def measure(
         note_session(folder, "begin", records=journal.count)
         why = "error"
         try:
-            Runner(study, slots, journal, on_progress).run()
+            Runner(study, scheduling, journal, on_progress).run()
             why = "complete"
         except KeyboardInterrupt:
             why = "interrupted"

@@ -7,6 +7,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from typing import Any
 from timens_analysis.errors import UserError
 from timens_analysis.study import arms as arms_of_study
 from timens_analysis.study import doctor, header, host, metrics, programs, scheduling
+from timens_analysis.study.entry import proven
 from timens_analysis.study.header import ENVIRONMENT, RECORDS, Study
 from timens_analysis.study.journal import FolderLock
 from timens_analysis.study.plan import PROFILES, Design, Metric, sleep_workers
 from timens_analysis.study.proof import sha256
-from timens_analysis.study.runner import Progress, measure, proven, zygotes
+from timens_analysis.study.runner import Progress, measure
 
 TOOL_VERSION = "0.1.0"
 ROOTFS_SOURCE = "debian"
@@ -125,33 +127,40 @@ def start(wish: Wish, listen: Listeners) -> Path:
     measured = _choose_metrics(wish)
     if wish.rootfs is not None and wish.rootfs_from is None:
         programs.must_be_rootfs(wish.rootfs)
+    made = [above for above in (folder, *folder.parents) if not above.exists()]
     lock = _take_folder(folder)
     try:
         study = design_study(wish, measured, how, listen.say)
         findings = doctor.examine()
         about = host.describe()
-        with zygotes(study, how) as slots:
-            environment = header.compose(
-                study,
-                folder=folder,
-                argv=_reproducing(wish, study.seed),
-                tool_version=TOOL_VERSION,
-                scheduling=how,
-                seen=proven(study.arms, slots),
-                host=about,
-                findings=[asdict(finding) for finding in findings],
-                rootfs_digest=programs.rootfs_digest(study.places.rootfs),
-            )
-            header.write(folder, environment)
-            _announce(folder, environment, listen.say)
-            with how.beside():
-                measure(folder, study, slots, listen.progress)
+        environment = header.compose(
+            study,
+            folder=folder,
+            argv=_reproducing(wish, study.seed),
+            tool_version=TOOL_VERSION,
+            scheduling=how,
+            seen=proven(study, how),
+            host=about,
+            findings=[asdict(finding) for finding in findings],
+            rootfs_digest=programs.rootfs_digest(study.places.rootfs),
+        )
+        header.write(folder, environment)
+        _announce(folder, environment, listen.say)
+        with how.beside():
+            measure(folder, study, how, listen.progress)
     finally:
         if not (folder / ENVIRONMENT).exists():
-            (folder / ".lock").unlink()
-            folder.rmdir()
+            _give_folder_up(folder, made)
         lock.release()
     return folder
+
+
+def _give_folder_up(folder: Path, made: Sequence[Path]) -> None:
+    """Nothing was measured: what was made for the run goes, deepest first; what was there stays."""
+    (folder / ".lock").unlink()
+    for empty in made:
+        with suppress(OSError):  # somebody else has put something in
+            empty.rmdir()
 
 
 def resume(folder: Path, listen: Listeners) -> Path:
@@ -168,11 +177,9 @@ def resume(folder: Path, listen: Listeners) -> Path:
                 hint="records of two builds cannot be compared: start a new run",
             )
         how = _same_scheduling(header.scheduling_of(environment))
-        with zygotes(study, how) as slots:
-            proven(study.arms, slots)
-            _announce(folder, environment, listen.say)
-            with how.beside():
-                measure(folder, study, slots, listen.progress)
+        _announce(folder, environment, listen.say)
+        with how.beside():
+            measure(folder, study, how, listen.progress)
     finally:
         lock.release()
     return folder

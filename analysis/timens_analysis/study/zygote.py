@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Talk to the long-lived process of each arm, which forks a fresh worker for every request.
+"""Talk to the process that waits in each arm, which forks a fresh worker for every request.
 
     study                                   timens-bench zygote, inside the arm
       |  <------ {"zygote":"ready","pid":P}   once
