@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 #include "front/oci_config.h"
+#include "front/state.h"
 
 struct bundle_run;
 struct err;
-struct state;
 
 enum { ENV_MAX = 256 };
 
@@ -58,5 +58,7 @@ int oci_patch_config(struct oci_call *call, struct err *e);
 /* Shared by create, run and exec. */
 int oci_run_options(const struct oci_call *call, bool terminal, struct bundle_run *run,
 		    struct err *e);
+int oci_open_live(struct oci_call *call, bool lock, struct state *s, enum state_status *ret_now,
+		  struct err *e);
 int oci_needs_id(const struct oci_call *call, const char **ret_id, struct err *e);
 int oci_remove_container(struct oci_call *call, struct state *s, struct err *e);

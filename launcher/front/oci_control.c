@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* oci_control.c - ps, pause, resume, update and events: what works through the cgroups */
+/* oci_control.c - ps, pause, resume and update: what works through the cgroups */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 
 enum { RESOURCES_MAX = 1 << 20 };
 
-static int open_live(struct oci_call *call, bool lock, struct state *s, enum state_status *ret_now,
-		     struct err *e)
+int oci_open_live(struct oci_call *call, bool lock, struct state *s, enum state_status *ret_now,
+		  struct err *e)
 {
 	const char *id = NULL;
 
@@ -43,7 +43,7 @@ int oci_ps(struct oci_call *call, struct err *e)
 	if (call->format != NULL && strcmp(call->format, "json") != 0 &&
 	    strcmp(call->format, "table") != 0)
 		return err_set(e, ENOTSUP, "--format %s is not supported", call->format);
-	if (open_live(call, false, &s, &now, e) < 0 ||
+	if (oci_open_live(call, false, &s, &now, e) < 0 ||
 	    bundle_members(&s.cgroups, &pids, &count, e) < 0)
 		return -e->code;
 	if (call->format != NULL && strcmp(call->format, "json") == 0) {
@@ -64,7 +64,7 @@ static int set_frozen(struct oci_call *call, enum state_status wanted, bool free
 	struct state s = { .folder = -1 };
 	enum state_status now = STATE_STOPPED;
 
-	if (open_live(call, true, &s, &now, e) < 0)
+	if (oci_open_live(call, true, &s, &now, e) < 0)
 		return -e->code;
 	if (now != wanted && !(freeze && now == STATE_CREATED))
 		return err_set(e, EBUSY, "container '%s' is %s", s.id, state_word(now));
@@ -150,66 +150,8 @@ int oci_update(struct oci_call *call, struct err *e)
 	struct json *resources;
 	enum state_status now = STATE_STOPPED;
 
-	if (open_live(call, true, &s, &now, e) < 0 || read_resources(call, &resources, e) < 0 ||
+	if (oci_open_live(call, true, &s, &now, e) < 0 || read_resources(call, &resources, e) < 0 ||
 	    oci_resources_read(resources, &config, e) < 0)
 		return -e->code;
 	return bundle_limit(&s.cgroups, &config.bundle, e);
-}
-
-static void put(const struct state *s, struct json *o, const char *key, const char *v1_file,
-		const char *v2_file)
-{
-	char text[256];
-
-	bundle_read(&s->cgroups, v1_file, text, sizeof text);
-	if (text[0] == '\0')
-		bundle_read(&s->cgroups, v2_file, text, sizeof text);
-	if (text[0] >= '0' && text[0] <= '9')
-		doc_set_integer(o, key, strtoll(text, NULL, 10));
-}
-
-static int64_t line_of(const char *text, const char *word)
-{
-	const char *at = strstr(text, word);
-
-	return at != NULL ? strtoll(at + strlen(word), NULL, 10) : 0;
-}
-
-int oci_events(struct oci_call *call, struct err *e)
-{
-	struct state s = { .folder = -1 };
-	enum state_status now = STATE_STOPPED;
-	struct json *top = doc_new_object(), *data = doc_new_object();
-	struct json *cpu = doc_new_object(), *usage = doc_new_object();
-	struct json *memory = doc_new_object(), *used = doc_new_object(), *pids = doc_new_object();
-	autofree char *line = NULL;
-	char text[4096];
-
-	if (!call->stats)
-		return err_set(e, ENOTSUP, "events without --stats are not supported");
-	if (open_live(call, false, &s, &now, e) < 0)
-		return -e->code;
-	put(&s, usage, "total", "cpuacct.usage", "");
-	if (doc_get(usage, "total") == NULL) {
-		bundle_read(&s.cgroups, "cpu.stat", text, sizeof text);
-		doc_set_integer(usage, "total", line_of(text, "usage_usec ") * 1000);
-	}
-	put(&s, used, "usage", "memory.usage_in_bytes", "memory.current");
-	put(&s, used, "limit", "memory.limit_in_bytes", "memory.max");
-	put(&s, used, "max", "memory.max_usage_in_bytes", "memory.peak");
-	put(&s, pids, "current", "pids.current", "pids.current");
-	put(&s, pids, "limit", "pids.max", "pids.max");
-	doc_set(cpu, "usage", usage);
-	doc_set(memory, "usage", used);
-	doc_set(data, "cpu", cpu);
-	doc_set(data, "memory", memory);
-	doc_set(data, "pids", pids);
-	doc_set_text(top, "type", "stats");
-	doc_set_text(top, "id", s.id);
-	doc_set(top, "data", data);
-	line = doc_format(top, 0);
-	if (line == NULL)
-		return err_set(e, ENOMEM, "cannot print the statistics");
-	fputs(line, stdout);
-	return 0;
 }

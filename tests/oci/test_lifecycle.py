@@ -123,6 +123,24 @@ def test_limits_are_written_and_updated(runtime: Runtime, bundle: Bundle):
         runtime.ok("delete", "--force", "box")
 
 
+def test_events_follow_a_container_to_its_end(runtime: Runtime, bundle: Bundle, tmp_path: Path):
+    """Statistics again and again, and a word when memory runs out."""
+    bundle.linux["resources"] = {"memory": {"limit": 16 << 20, "swap": 16 << 20}}
+    eat = "sleep 0.3; x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 0.4"
+    runtime.ok("create", "--bundle", bundle.write("sh", "-c", f"({eat}); sleep 0.3"), "box")
+    runtime.ok("start", "box")
+    lines = runtime.ok("events", "--interval", "100ms", "box").splitlines()
+    runtime.ok("delete", "box")
+    types = [json.loads(line)["type"] for line in lines]
+    assert types.count("stats") >= 3
+    assert types.count("oom") >= 1
+    assert json.loads(lines[0])["data"]["memory"]["usage"]["limit"] == 16 << 20
+
+
+def test_an_interval_of_no_time_is_refused(runtime: Runtime):
+    assert "--interval 0 is no time to wait" in runtime("events", "--interval", "0", "box").stderr
+
+
 def test_the_terminal_goes_over_the_console_socket(
     runtime: Runtime, bundle: Bundle, tmp_path: Path
 ):
