@@ -31,6 +31,8 @@ def unpack(archive: Path, target: Path, options: image.Options, *, name: str | N
             raise RootfsError(STEP, archive, "is a folder, and no OCI layout")
         _unpack_image("oci", archive, target, options, name)
         return "oci"
+    if not archive.is_file():
+        raise RootfsError(STEP, archive, "is not a file", "what is read twice cannot be a pipe")
     try:
         kind = _kind(archive, options)
     except OSError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from timens_rootfs import __version__, commands, userns
-from timens_rootfs.errors import RootfsError
+from timens_rootfs.errors import RootfsError, os_cause
 
 PROGRAM = "timens-rootfs"
 INTERRUPTED = 130  # as a shell has it: 128 + SIGINT
@@ -32,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.owners:
             userns.enter(words)
         run: Command = args.run
-        return run(args) or 0
+        status = run(args) or 0
+        sys.stdout.flush()  # an answer that does not arrive is an error of ours
+        return status
     except RootfsError as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         if error.hint is not None:
@@ -43,8 +45,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Who reads our output has seen enough; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
+    except OSError as error:
+        # Whatever touches a file says so itself; what has no name is the output.
+        thing = os.fsdecode(error.filename) if error.filename is not None else "standard output"
+        print(f"{PROGRAM}: {thing}: {os_cause(error)}", file=sys.stderr)
+        _drop_output()
+        return 1
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt(_number: int, _frame: object) -> None:

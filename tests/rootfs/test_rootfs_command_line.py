@@ -3,12 +3,14 @@
 
 import argparse
 import ast
+import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rootfs_kit import TREE, Tool, names_in
+from rootfs_kit import PROGRAM, TREE, Tool, names_in
 
 from timens_rootfs import cli
 
@@ -101,3 +103,34 @@ def test_an_interrupt_while_modules_are_loaded_is_said_in_one_line(
 )
 def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
     assert cli.size_in_bytes(text) == size
+
+
+@pytest.mark.parametrize("command", ["info", "digest", "check", "list"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_answer_that_is_lost_is_an_error(
+    tool: Tool, busybox_root: Path, command: str, unbuffered: str
+) -> None:
+    words = [PROGRAM, command, *([] if command == "list" else [busybox_root])]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            words,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**tool.env, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+
+    said = "timens-rootfs: standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_a_pipe_is_no_archive(tool: Tool, desk: Path) -> None:
+    os.mkfifo(desk / "pipe")
+
+    said = tool.refusal("unpack", desk / "pipe", desk / "root")
+
+    assert said == (
+        f"timens-rootfs: unpack: {desk / 'pipe'}: is not a file\n"
+        "hint: what is read twice cannot be a pipe\n"
+    )
