@@ -83,7 +83,10 @@ def staged_root(target: Path, *, step: str) -> Iterator[Path]:
         root = holder / "root"
         root.mkdir(mode=0o755)
         yield root
-        _publish(root, target)
+        try:
+            _publish(root, target)
+        except OSError as error:  # somebody else was quicker, or the folder above is gone
+            raise RootfsError(step, target, os_cause(error)) from error
 
 
 def _publish(root: Path, target: Path) -> None:

@@ -51,3 +51,15 @@ def test_without_ranges_busybox_can_be_made_and_debian_not(
     )
     tool.ok("rm", home / "small")
     assert names_in(home) == ["data"]
+
+
+def test_of_two_at_once_one_makes_it_and_the_other_says_so(tool: Tool, desk: Path) -> None:
+    both = [tool.start("create", desk / "root", "--from", "busybox") for _ in range(2)]
+    ends = sorted((child.communicate()[1], child.returncode) for child in both)
+
+    assert ends[0] == ("", 0)
+    cause, status = ends[1]
+    assert status == 1
+    assert cause.startswith(f"timens-rootfs: create: {desk / 'root'}: ")
+    assert ": is not empty\n" in cause or cause.endswith(": Directory not empty\n")
+    assert names_in(desk) == ["root"]
