@@ -141,6 +141,16 @@ static int protect_paths(struct container *c, struct err *e)
 	return bundle_protect(c->root, c->spec->bundle, e);
 }
 
+static bool wants_sealed_mounts(const struct container_spec *s)
+{
+	return bundle_mounts_want_seal(s->bundle);
+}
+
+static int seal_mounts(struct container *c, struct err *e)
+{
+	return bundle_mounts_seal(c->spec->bundle, c->bundle->trees, e);
+}
+
 static int enter_root(struct container *c, struct err *e)
 {
 	return c->bundle->no_pivot ? rootfs_enter_without_pivot(c->root, e)
@@ -272,6 +282,8 @@ static const struct step child_steps[] = {
 	{ "terminal", "from the devpts of the container", wants_terminal, open_terminal },
 	{ "protect paths", "nothing is mounted on /proc and /sys after this",
 	  bundle_wants_protection, protect_paths },
+	{ "read-only mounts", "folders and devices have been made in them", wants_sealed_mounts,
+	  seal_mounts },
 	{ "pivot root", "the host's files are gone from here on", NULL, enter_root },
 	{ "root propagation", "the root must not be shared while it is pivoted",
 	  bundle_wants_propagation, set_propagation },

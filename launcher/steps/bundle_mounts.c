@@ -207,7 +207,50 @@ static int mount_cgroups(int root, const struct bundle_mount *m, const struct cg
 	return r;
 }
 
-int bundle_mounts_make(int root, const struct bundle *bundle, const int *trees,
+/* Others are mounted in it, and /dev gets its devices, by folders and files that we make there. */
+static bool is_sealed_late(const struct bundle_mount *m)
+{
+	return m->type != NULL && strcmp(m->type, "tmpfs") == 0 &&
+	       (m->set & MOUNT_ATTR_RDONLY) != 0;
+}
+
+bool bundle_mounts_want_seal(const struct bundle *bundle)
+{
+	for (size_t i = 0; i < bundle->mount_count; i++)
+		if (is_sealed_late(&bundle->mounts[i]))
+			return true;
+	return false;
+}
+
+int bundle_mounts_seal(const struct bundle *bundle, const int *trees, struct err *e)
+{
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	for (size_t i = 0; i < bundle->mount_count; i++)
+		if (is_sealed_late(&bundle->mounts[i]) &&
+		    mount_setattr(trees[i], "", AT_EMPTY_PATH, &read_only, sizeof read_only) < 0)
+			return err_set(e, errno, "cannot make %s read-only",
+				       bundle->mounts[i].target);
+	return 0;
+}
+
+static int mount_sealed_late(int root, const struct bundle_mount *m, int *ret_top, struct err *e)
+{
+	struct bundle_mount open = *m;
+	int r;
+
+	open.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
+	r = mount_new(root, &open, e);
+	if (r < 0)
+		return r;
+	r = file_open_beneath(root, m->target, O_PATH | O_DIRECTORY);
+	if (r < 0)
+		return err_set(e, -r, "cannot open %s", m->target);
+	*ret_top = r;
+	return 0;
+}
+
+int bundle_mounts_make(int root, const struct bundle *bundle, int *trees,
 		       const struct cgroup_view *views, size_t view_count, struct err *e)
 {
 	for (size_t i = 0; i < bundle->mount_count; i++) {
@@ -224,6 +267,8 @@ int bundle_mounts_make(int root, const struct bundle *bundle, const int *trees,
 			r = bind(root, &m, trees[i], e);
 		else if (cgroups && strcmp(m.type, "cgroup") == 0)
 			r = mount_cgroups(root, &m, views, view_count, e);
+		else if (is_sealed_late(&m))
+			r = mount_sealed_late(root, &m, &trees[i], e);
 		else
 			r = mount_new(root, &m, e);
 		if (r < 0)

@@ -33,6 +33,9 @@ int bundle_mounts_open(const struct bundle *bundle, bool all, int *ret_trees, st
 /* Host: gives an opened source the owners that the user namespace maps those on disk to. */
 int bundle_mounts_map(int tree, int user_ns, const struct bundle_mount *m, struct err *e);
 
-/* Child: mounts all in their order; those of type cgroup get what `views` says. */
-int bundle_mounts_make(int root, const struct bundle *bundle, const int *trees,
+/* Child: mounts all in their order; those of type cgroup get what `views` says.  A read-only tmpfs
+ * can be written to until bundle_mounts_seal(), and is kept open in `trees` for it. */
+int bundle_mounts_make(int root, const struct bundle *bundle, int *trees,
 		       const struct cgroup_view *views, size_t view_count, struct err *e);
+bool bundle_mounts_want_seal(const struct bundle *bundle);
+int bundle_mounts_seal(const struct bundle *bundle, const int *trees, struct err *e);

@@ -156,3 +156,14 @@ def test_a_bind_mount_keeps_the_options_of_its_file_system_and_says_so(
         "timens-oci: warning: the bind mount on /volume has options of a file system, 'size=5k':"
         " the one that is bound keeps its own\n"
     )
+
+
+def test_a_read_only_dev_has_its_devices_and_mounts(runtime: Runtime, bundle: Bundle):
+    """As Podman writes it for the containers that hold the namespaces of its pods."""
+    for mount in bundle.config["mounts"]:
+        if mount["destination"] == "/dev":
+            mount["options"].append("ro")
+    script = "echo gone >/dev/null && ls /dev/pts/ptmx && touch /dev/new"
+    done = runtime("run", "--bundle", bundle.write("sh", "-c", script), "box")
+    assert (done.returncode, done.stdout) == (1, "/dev/pts/ptmx\n")
+    assert done.stderr == "touch: /dev/new: Read-only file system\n"
