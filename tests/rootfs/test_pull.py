@@ -2,6 +2,8 @@
 """timens-rootfs pull: from a real registry and every other transport, and from the cache."""
 
 import json
+import os
+import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,12 @@ StartRegistry = Callable[..., tuple[str, Popen[bytes]]]
 
 def push(image: MadeImage, where: str, *options: str) -> None:
     quiet("skopeo", "copy", "-q", "--dest-tls-verify=false", *options, image.reference, where)
+
+
+def processor_s() -> float:
+    """Of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def test_a_pulled_root_is_what_umoci_packed(
@@ -55,11 +63,13 @@ def test_the_second_pull_is_offline_and_under_a_second(
     process.kill()
     process.wait()
 
-    start = time.monotonic()
+    start, used = time.monotonic(), processor_s()
     tool.ok("pull", "--insecure", f"docker://{host}/box:1", desk / "second")
-    took_s = time.monotonic() - start
+    took_s, used_s = time.monotonic() - start, processor_s() - used
 
-    assert took_s < 1.0
+    # Where others keep every processor busy it waits for them, and only its own time is known.
+    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+    assert (used_s if is_busy else took_s) < 1.0
     assert tool.ok("digest", desk / "second") == tool.ok("digest", desk / "first")
 
 
