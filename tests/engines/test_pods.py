@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pod of contrib/runtimeclass.yaml under Podman; under Kubernetes' own interface see the CRI."""
+"""The pod of contrib/runtimeclass.yaml under Podman, which is not Kubernetes but plays its pods."""
 
 import pytest
 
