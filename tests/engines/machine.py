@@ -24,7 +24,8 @@ SUITE = "trixie"
 PACKAGES = (
     *("busybox-static", "ca-certificates", "catatonit", "containerd", "crun", "docker-cli"),
     *("docker.io", "golang-go", "golang-github-opencontainers-runtime-tools-dev", "iproute2"),
-    *("passt", "podman", "procps", "runc", "strace", "uidmap", "xz-utils"),
+    *("munge", "passt", "podman", "procps", "runc", "slurm-client", "slurmctld", "slurmd"),
+    *("strace", "uidmap", "xz-utils"),
 )
 SUITES = CACHE / "suites"
 PROGRAMS = ("timens-oci", "timens-hook")

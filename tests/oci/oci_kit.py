@@ -65,7 +65,6 @@ class Bundle:
         assert done.returncode == 0
         self.config: dict[str, Any] = json.loads((folder / "config.json").read_text())
         self.config["root"] = {"path": str(rootfs), "readonly": True}
-        self.config["linux"].pop("timeOffsets")
 
     @property
     def linux(self) -> dict[str, Any]:
