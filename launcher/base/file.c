@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -163,4 +164,24 @@ int file_make_mount_point(int root, const char *path, bool directory, int *ret_f
 	}
 	*ret_fd = take_fd(&target);
 	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+void file_close_others(unsigned int first, int *kept, size_t count)
+{
+	qsort(kept, count, sizeof *kept, by_number);
+	for (size_t i = 0; i < count; i++) {
+		unsigned int fd = (unsigned int)kept[i];
+
+		if (kept[i] < 0 || fd < first)
+			continue;
+		if (fd > first)
+			(void)close_range(first, fd - 1, 0); /* cannot fail with these numbers */
+		first = fd + 1;
+	}
+	(void)close_range(first, ~0U, 0);
 }

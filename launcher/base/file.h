@@ -33,3 +33,6 @@ int file_make_target(int root, const char *path, bool directory, int *ret_fd, st
  * mounted there cannot be reached by name, and what we make in it, as in /dev, would be made in the
  * image. */
 int file_make_mount_point(int root, const char *path, bool directory, int *ret_fd, struct err *e);
+
+/* Closes all descriptors from `first` on but the kept ones (-1 counts for nothing); sorts `kept`. */
+void file_close_others(unsigned int first, int *kept, size_t count);

@@ -177,11 +177,15 @@ static int set_propagation(struct container *c, struct err *e)
 
 static int hide_from_inside(struct container *c, struct err *e)
 {
-	unsigned int first = FIRST_FD + c->bundle->preserve_fds;
+	const struct bundle_run *b = c->bundle;
+	unsigned int first = FIRST_FD + b->preserve_fds;
 
-	/* Now, as a filter may forbid it later; what we open after this is close-on-exec. */
-	if (close_range(first, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-		return err_set(e, errno, "cannot close what is not for the program");
+	/* Now, as a filter may forbid it later.  None that leads to the host may be left when the
+	 * working directory is entered: it may be named /proc/self/fd/N (CVE-2024-21626).  The kept ones
+	 * are no folders, and close-on-exec from birth. */
+	file_close_others(first,
+			  (int[]){ c->channel, c->terminal, b->listener, b->agent, b->agent_state },
+			  5);
 	/* Whoever shares a pid namespace with us could otherwise look into our descriptors. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_set(e, errno, "cannot hide from other processes");

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "engine/bundle.h"
 #include "engine/journal.h"
 #include "model/container_spec.h"
@@ -37,25 +37,6 @@ static void detach(void)
 		(void)dup2(null, stream);
 	if (null > 2)
 		close(null);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-/* Whoever waits for the end of a pipe or for our lock must not wait for the keeper. */
-static void close_others(int *kept, size_t count)
-{
-	unsigned int from = 3;
-
-	qsort(kept, count, sizeof *kept, by_number);
-	for (size_t i = 0; i < count; i++) {
-		if ((unsigned int)kept[i] > from)
-			(void)close_range(from, (unsigned int)kept[i] - 1, 0);
-		from = (unsigned int)kept[i] + 1;
-	}
-	(void)close_range(from, ~0U, 0);
 }
 
 static bool ready(const struct pollfd *p)
@@ -130,7 +111,9 @@ int bundle_keep_timeline(struct container *c, struct err *e)
 	if (keeper < 0)
 		return err_set(e, errno, "cannot start the process that keeps the timeline");
 	if (keeper == 0) {
-		close_others((int[]){ container, j->folder, j->file, j->lease, j->alarm }, 5);
+		/* Whoever waits for the end of a pipe or for our lock must not wait for the keeper. */
+		file_close_others(3, (int[]){ container, j->folder, j->file, j->lease, j->alarm },
+				  5);
 		j->ran = true;
 		detach();
 		be_keeper(j, container);

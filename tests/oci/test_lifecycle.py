@@ -123,7 +123,7 @@ def test_limits_are_written_and_updated(runtime: Runtime, bundle: Bundle):
         runtime.ok("delete", "--force", "box")
 
 
-def test_events_follow_a_container_to_its_end(runtime: Runtime, bundle: Bundle, tmp_path: Path):
+def test_events_follow_a_container_to_its_end(runtime: Runtime, bundle: Bundle):
     """Statistics again and again, and a word when memory runs out."""
     bundle.linux["resources"] = {"memory": {"limit": 16 << 20, "swap": 16 << 20}}
     eat = "sleep 0.3; x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 0.4"

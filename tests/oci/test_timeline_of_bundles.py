@@ -25,13 +25,14 @@ def timelines(runtime: Runtime, tmp_path: Path) -> Path:
     return tmp_path / "timelines"
 
 
-def keepers() -> list[int]:
-    """Processes that keep timelines, of this host."""
-    found = []
+def keepers(timelines: Path) -> set[int]:
+    """Processes that keep timelines in this folder, which they have open."""
+    found = set()
     for name in Path("/proc").glob("[0-9]*/comm"):
         try:
             if name.read_text() in ("timens-keeper\n", "timens-guard\n"):
-                found.append(int(name.parent.name))
+                fds = [str(fd.readlink()) for fd in (name.parent / "fd").iterdir()]
+                found |= {int(name.parent.name)} if str(timelines) in fds else set()
         except OSError:
             continue
     return found
@@ -82,10 +83,9 @@ def test_it_goes_on_after_a_kill_as_well(runtime: Runtime, bundle: Bundle, timel
 def test_a_running_container_has_reserved_time_and_its_keepers_end_with_it(
     runtime: Runtime, bundle: Bundle, timelines: Path
 ):
-    before = set(keepers())
     bundle.config["annotations"] = {KEY: "db"}
     runtime.ok("create", "--bundle", bundle.write("sleep", "100"), "box")
-    ours = set(keepers()) - before
+    ours = keepers(timelines)
     assert len(ours) == 2
     for keeper in ours:  # nothing of the caller's is held open
         fds = {str(fd.readlink()) for fd in Path(f"/proc/{keeper}/fd").iterdir()}
@@ -95,24 +95,23 @@ def test_a_running_container_has_reserved_time_and_its_keepers_end_with_it(
     assert done.returncode == 1
     assert f"timeline: {timelines}/db is in use by another run" in done.stderr
     runtime.ok("delete", "--force", "box")
-    wait_for(lambda: not ours & set(keepers()))
+    wait_for(lambda: not keepers(timelines))
 
 
 def test_a_container_whose_timeline_nobody_keeps_is_ended(
     runtime: Runtime, bundle: Bundle, timelines: Path
 ):
     """By the guard, when the 19 s are over that the keeper had reserved at last."""
-    before = set(keepers())
     bundle.config["annotations"] = {KEY: "db"}
     runtime.ok("create", "--bundle", bundle.write("sleep", "100"), "box")
     runtime.ok("start", "box")
-    names = {Path(f"/proc/{p}/comm").read_text().strip(): p for p in set(keepers()) - before}
+    names = {Path(f"/proc/{p}/comm").read_text().strip(): p for p in keepers(timelines)}
     os.kill(names["timens-guard"], signal.SIGKILL)
-    wait_for(lambda: len(set(keepers()) - before - set(names.values())) == 1)  # a new guard
+    wait_for(lambda: len(keepers(timelines) - set(names.values())) == 1)  # a new guard
     os.kill(names["timens-keeper"], signal.SIGKILL)
     assert runtime.state("box")["status"] == "running"
     wait_for(lambda: runtime.state("box")["status"] == "stopped", LEASE_S + WITHIN_S)
-    wait_for(lambda: not set(keepers()) - before)
+    wait_for(lambda: not keepers(timelines))
     runtime.ok("delete", "box")
     assert shown(timelines / "db")["state"] == "running"  # the last entry was never written
 
