@@ -93,9 +93,11 @@ coverage: bootstrap-test bootstrap-fuzz build $(BUILD)-coverage/build.ninja ## L
 	meson compile -C $(BUILD)-coverage
 	tests/coverage $(BUILD)-coverage $(PYTHON)
 
-bench-study: bootstrap-study build ## How often the study's design is wrong here, and a quick study, timed
+bench-study: bootstrap-study build ## How often the study's design is wrong here, and three quick studies that must agree
 	$(BUILD)/bin/timens-study aa --blocks 30
-	$(BUILD)/bin/timens-study run --profile quick
+	mkdir -p results && out=$$(mktemp -d results/bench-XXXXXX) && for i in 1 2 3; do \
+		$(BUILD)/bin/timens-study run --profile quick --output $$out/$$i || exit 1; done && \
+		$(BUILD)/bin/timens-study compare $$out/1 $$out/2 $$out/3 --agree --output $$out/compare.html
 
 # timens-study gets an environment of its own, with what it imports and nothing else.  An
 # environment that was made is kept as long as the lock file is the same; it works wherever

@@ -28,12 +28,6 @@ class Options:
     def confidence(self) -> float:
         return 1 - self.alpha
 
-    @property
-    def refusal_alpha(self) -> float:
-        """A refusal takes the verdicts of a whole arm away, and two or three families of tests
-        can each cause one: at 5 % every tenth sound study would be refused by chance."""
-        return min(self.alpha, 0.01)
-
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:

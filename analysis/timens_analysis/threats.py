@@ -61,7 +61,7 @@ def _self_difference(analysis: Analysis) -> Iterator[Threat]:
     if not tested:
         return
     alpha = analysis.options.alpha
-    least = analysis.options.refusal_alpha
+    least = verdict.refusal_alpha(analysis.metrics, analysis.options)
     differ = [r.metric.name for r in tested if (verdict.p_value(r.aa) or 0) < least]  # type: ignore[arg-type]
     raw = sum(_raw_p(result) < alpha for result in tested)
     text = (
@@ -73,7 +73,7 @@ def _self_difference(analysis: Analysis) -> Iterator[Threat]:
             "A/A", f"{text} and after Holm still {', '.join(differ)}: their verdicts are refused"
         )
     else:
-        yield Threat("A/A", f"{text} none at {least:g} after Holm")
+        yield Threat("A/A", f"{text} none at {least:.2g} after Holm")
 
 
 def _raw_p(result: MetricResult) -> float:
@@ -85,6 +85,7 @@ def _raw_p(result: MetricResult) -> float:
 
 def _controls(analysis: Analysis) -> Iterator[Threat]:
     alpha = analysis.options.alpha
+    least = verdict.refusal_alpha(analysis.metrics, analysis.options)
     kinds = {result.metric.control for result in analysis.metrics}
     if "negative" not in kinds:
         yield Threat("controls", "no negative control was measured: nothing that must not move")
@@ -95,7 +96,7 @@ def _controls(analysis: Analysis) -> Iterator[Threat]:
             if pair.j != baseline or p is None:
                 continue
             name = result.metric.name
-            if result.metric.control == "negative" and p < analysis.options.refusal_alpha:
+            if result.metric.control == "negative" and p < least:
                 filtered = pair.i in result.metric.control_not_in
                 text = f"negative control {name} moved in {pair.i} (Holm p = {p:.2g})"
                 if filtered:

@@ -28,18 +28,32 @@ Contrast = tuple[str, str]
 def judge(results: Sequence[MetricResult], options: Options) -> list[MetricResult]:
     """Adjust p values over the metrics, then give or refuse a verdict for every pair."""
     results = _adjust(results)
-    moved = _moved_controls(results, options)
+    least = refusal_alpha(results, options)
+    moved = _moved_controls(results, least)
     return [
         replace(
             result,
             pairs=tuple(
-                _with_verdicts(pair, options, _refusal(result, pair, moved, options))
+                _with_verdicts(pair, options, _refusal(result, pair, moved, least))
                 for pair in result.pairs
             ),
             aa=result.aa and _with_verdicts(result.aa, options, None),
         )
         for result in results
     ]
+
+
+def refusal_alpha(results: Sequence[MetricResult], options: Options) -> float:
+    """The level of one guard, so that all guards of a study together refuse a sound one no more
+    often than alpha (Bonferroni; docs/decisions/0451-refusals.md)."""
+    guards = {
+        pair.i
+        for result in results
+        if result.metric.control == "negative"
+        for pair in result.pairs
+        if pair.j == result.metric.levels[0].name
+    }
+    return options.alpha / max(1, len(guards) + any(result.aa for result in results))
 
 
 def p_value(pair: PairResult) -> float | None:
@@ -89,15 +103,15 @@ def _word(p: float, effect: float, equivalent: bool, options: Options) -> Verdic
 
 
 def _refusal(
-    result: MetricResult, pair: PairResult, moved: Mapping[str, str], options: Options
+    result: MetricResult, pair: PairResult, moved: Mapping[str, str], least: float
 ) -> Verdict | None:
     aa_p = p_value(result.aa) if result.aa else None
-    if aa_p is not None and aa_p < options.refusal_alpha:
+    if aa_p is not None and aa_p < least:
         return Verdict(REFUSED, f"the baseline differs from itself (A/A, Holm p = {aa_p:.2g})")
     return next((Verdict(REFUSED, moved[arm]) for arm in (pair.i, pair.j) if arm in moved), None)
 
 
-def _moved_controls(results: Sequence[MetricResult], options: Options) -> dict[str, str]:
+def _moved_controls(results: Sequence[MetricResult], least: float) -> dict[str, str]:
     """Arms in which a negative control differs from the baseline, and what to say of it."""
     moved: dict[str, str] = {}
     for result in results:
@@ -108,7 +122,7 @@ def _moved_controls(results: Sequence[MetricResult], options: Options) -> dict[s
             p = p_value(pair)
             if pair.j != baseline or pair.i in result.metric.control_not_in:
                 continue
-            if p is not None and p < options.refusal_alpha:
+            if p is not None and p < least:
                 text = f"negative control {result.metric.name} moved in {pair.i} (Holm p = {p:.2g})"
                 moved.setdefault(pair.i, text)
     return moved

@@ -113,3 +113,27 @@ def test_a_folder_that_is_no_run_is_refused(runs, capsys, tmp_path):
     status, _, told = compare(capsys, runs["a"], tmp_path)
     assert status == 1
     assert "environment.json: No such file or directory" in told
+
+
+def test_runs_that_conclude_the_same_agree_and_others_are_named(runs, capsys, tmp_path):
+    status, page, _ = compare(capsys, runs["a"], runs["same"], runs["bit"], "--agree")
+    assert status == 0
+    assert "Of 6 effects the 3 runs agree on 6," in page
+    assert "contradict each other on 0." in page
+
+    none = make_run(tmp_path / "none", seed=7, effects={}, metrics=METRICS, blocks=25)
+    status, page, _ = compare(capsys, runs["a"], none, "--agree")
+    assert status == 1
+    assert "Of 6 effects the 2 runs agree on 4," in page
+    assert f"| {VDSO} | timens | slower | equivalent within ±1 % | contradict |" in page
+    assert compare(capsys, runs["a"], none)[0] == 0  # nobody asked to fail
+
+
+def test_a_run_that_cannot_say_contradicts_nobody():
+    from timens_analysis.conclusions import AGREE, CONTRADICT, OPEN, _together
+
+    same = "equivalent within ±1 %"
+    assert _together(["slower", "slower"]) == AGREE
+    assert _together([same, "different, but within ±1 %"]) == AGREE
+    assert _together(["slower", "inconclusive", "refused"]) == OPEN
+    assert _together(["slower", "faster"]) == _together([same, "slower"]) == CONTRADICT

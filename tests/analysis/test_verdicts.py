@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """When a verdict is given, when it is refused, and what is said beside the paper."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from synthetic_run import TRUE_EFFECTS, make_run
@@ -11,6 +13,7 @@ from timens_analysis.model import Level, Metric
 from timens_analysis.paper.reproduce import reproduce
 from timens_analysis.results import Options
 from timens_analysis.threats import threats
+from timens_analysis.verdict import refusal_alpha
 
 VDSO = "vdso_clock_gettime_monotonic"
 METRICS = ("clock_getres", VDSO, "gettimeofday", "timer_delete", "nanosleep")
@@ -137,6 +140,17 @@ def test_the_papers_effects_are_judged_with_a_reason(tmp_path):
     assert reason.startswith("a million sleeps of 100 ms are 27.8 hours")
 
 
+def test_all_guards_of_a_study_share_one_alpha(tmp_path):
+    """Two arms with controls and the A/A arm: three families."""
+    _, analysis = study(tmp_path, TRUE_EFFECTS)
+    assert refusal_alpha(analysis.metrics, analysis.options) == pytest.approx(0.05 / 3)
+    without_aa = [replace(result, aa=None) for result in analysis.metrics]
+    assert refusal_alpha(without_aa, analysis.options) == pytest.approx(0.05 / 2)
+    uncontrolled = [r for r in analysis.metrics if r.metric.control is None]
+    assert refusal_alpha(uncontrolled, analysis.options) == 0.05  # A/A alone
+    assert refusal_alpha([], analysis.options) == 0.05
+
+
 def test_a_refused_verdict_cannot_be_compared_with_the_paper(tmp_path):
     _, analysis = study(tmp_path, {("baseline_aa", VDSO): 0.3})
     rows = {(r.metric, r.i): r for r in reproduce(analysis.metrics, analysis.options)}
@@ -149,7 +163,7 @@ def test_threats_come_from_the_host_the_arms_and_the_records(tmp_path):
     told = {t.subject: t.text for t in threats(run, analysis)}
     assert told["host, load"] == "load average 4.0 on 2 CPUs (wait until the machine is idle)"
     assert "host, clocksource" not in told  # a good finding is no threat
-    assert told["A/A"].endswith("none at 0.01 after Holm")
+    assert told["A/A"].endswith("none at 0.017 after Holm")
     assert told["margin"].startswith("the margin of 2 % was given when the report was made")
     run.environment["arms"][3]["cgroup"] = "0::/elsewhere"
     run.environment["design"] = "sequential"

@@ -23,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", type=Path, metavar="A", help="a results folder")
     parser.add_argument("others", type=Path, nargs="+", metavar="B", help="more of them")
     parser.add_argument("--fail-over", type=options.percent, metavar="P%")
+    parser.add_argument(
+        "--agree", action="store_true", help="exit with 1 when the verdicts of two runs contradict"
+    )
     parser.add_argument("--force", action="store_true", help="compare unlike runs as well")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="PAGE", help="write .html, .md or .tex as well"
@@ -34,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from timens_analysis import runs as cross
     from timens_analysis.cli.report import replace_file
     from timens_analysis.compare import analyse
+    from timens_analysis.conclusions import CONTRADICT, conclusions
     from timens_analysis.load import load_run
     from timens_analysis.report import html, latex, markdown, runs_page
 
@@ -56,13 +60,16 @@ def run(args: argparse.Namespace) -> int:
     effects = cross.effects(analyses, chosen)
     command = ["timens-study", "compare", *map(str, (args.first, *args.others))]
     command += ["--force"] * args.force + options.words(chosen)
+    command += ["--agree"] * args.agree
     if args.fail_over is not None:
         command += ["--fail-over", f"{args.fail_over:g}%"]
+    concluded = conclusions(analyses)
     page = runs_page.document(
-        loaded, differences, changes, effects, args.fail_over, shlex.join(command)
+        loaded, differences, changes, effects, concluded, args.fail_over, shlex.join(command)
     )
     sys.stdout.write(markdown.render(page))
     if args.output is not None:
         makers = {".html": html.render, ".md": markdown.render, ".tex": latex.render}
         replace_file(args.output, makers.get(args.output.suffix, html.render)(page))
-    return 1 if any(change.over for change in changes) else 0
+    contradict = args.agree and any(c.together == CONTRADICT for c in concluded)
+    return 1 if contradict or any(change.over for change in changes) else 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from timens_analysis import text
+from timens_analysis.conclusions import AGREE, CONTRADICT, OPEN, Conclusion
 from timens_analysis.model import Run
 from timens_analysis.report.document import (
     Block,
@@ -22,6 +23,7 @@ from timens_analysis.runs import NOT_SIGNIFICANT, Change, EffectOverRuns, Unlike
 
 METRIC = Column("Metric", numeric=False)
 LEVEL = Column("Level", numeric=False)
+MARKS = {AGREE: "", OPEN: "warn", CONTRADICT: "bad"}
 
 
 def document(
@@ -29,6 +31,7 @@ def document(
     differences: Mapping[str, Sequence[Unlike]],
     changes: Sequence[Change],
     effects: Sequence[EffectOverRuns],
+    concluded: Sequence[Conclusion],
     fail_over: float | None,
     command: str,
 ) -> Document:
@@ -36,6 +39,7 @@ def document(
     lead = f"Runs {names}; the first is what the others are compared to."
     sections = [
         Section("Hosts", _hosts(differences)),
+        Section("Conclusions", _conclusions(runs, concluded)),
         Section("Levels", [*_verdict(changes, fail_over), _changes(changes)]),
         Section("Effects", [_effects(runs, effects)]),
     ]
@@ -58,6 +62,32 @@ def _hosts(differences: Mapping[str, Sequence[Unlike]]) -> list[Block]:
         Text("These runs were made under unlike conditions and compared all the same:"),
         Table("Differences of the fingerprints", tuple(columns), rows, grouped=1),
     ]
+
+
+def _conclusions(runs: Sequence[Run], concluded: Sequence[Conclusion]) -> list[Block]:
+    counts = {
+        word: sum(c.together == word for c in concluded) for word in (AGREE, OPEN, CONTRADICT)
+    }
+    told = (
+        f"Of {len(concluded)} effects the {len(runs)} runs agree on {counts[AGREE]}, conclude in"
+        f" part of the runs only on {counts[OPEN]}, and contradict each other on"
+        f" {counts[CONTRADICT]}."
+    )
+    rows = [
+        [
+            Cell(c.metric),
+            Cell(c.level),
+            *map(Cell, c.words),
+            Cell(c.together, mark=MARKS[c.together]),
+        ]
+        for c in concluded
+        if c.together != AGREE
+    ]
+    if not rows:
+        return [Text(told)]
+    named = tuple(Column(run.name, numeric=False) for run in runs)
+    columns = (METRIC, LEVEL, *named, Column("Runs", numeric=False))
+    return [Text(told), Table("Where not all runs conclude the same", columns, rows)]
 
 
 def _verdict(changes: Sequence[Change], fail_over: float | None) -> list[Block]:

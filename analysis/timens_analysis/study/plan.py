@@ -65,7 +65,15 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "standard", "under 15 minutes", 200, _calls(200_000, 100_000, 50_000, 50_000), 5, 10, 6
         ),
-        Profile("paper", "1 to 2 hours", 200, _calls(10**6, 10**6, 10**6, 10**6), 20, 10, 6),
+        Profile(
+            "paper",
+            "200 records of a million calls: 1 to 2 hours",
+            200,
+            _calls(10**6, 10**6, 10**6, 10**6),
+            20,
+            10,
+            6,
+        ),
     )
 }
 
