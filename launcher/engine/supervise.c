@@ -138,8 +138,6 @@ int supervise_gate(struct container *c, int gate, struct err *e)
 	for (;;) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return err_set(e, errno, "cannot wait for the start gate");
-		if (fds[0].revents & POLLNVAL)
-			return err_set(e, EBADF, "--sync-fd %d is not open", gate);
 		if (fds[0].revents != 0)
 			return 0;
 		if (read(signals, &s, sizeof s) != sizeof s)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -24,6 +25,18 @@ static const uint64_t default_capabilities =
 	CAPABILITY_BIT(CAP_NET_BIND_SERVICE) | CAPABILITY_BIT(CAP_NET_RAW) |
 	CAPABILITY_BIT(CAP_SETFCAP) | CAPABILITY_BIT(CAP_SETGID) | CAPABILITY_BIT(CAP_SETPCAP) |
 	CAPABILITY_BIT(CAP_SETUID) | CAPABILITY_BIT(CAP_SYS_CHROOT);
+
+/* May we map any ids?  Root of a container without these capabilities may not, nor anybody else. */
+static bool may_map_ids(void)
+{
+	const uint32_t needed = (1U << CAP_SETGID) | (1U << CAP_SETUID) |
+				(1U << CAP_SETFCAP); /* user_namespaces(7) */
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct own[2] = { 0 };
+
+	return geteuid() == 0 && syscall(SYS_capget, &header, own) == 0 &&
+	       (own[0].effective & needed) == needed;
+}
 
 /* Adds the caller's ranges of a subuid(5) file, inside from id next on. */
 static int add_ranges(const char *path, uint32_t next, struct id_map *map, struct err *e)
@@ -64,7 +77,7 @@ static void map_self(struct container_spec *s)
 /* Root gets its ranges from 0 on; others are 0 themselves and have their ranges above. */
 static int map_ranges(struct container_spec *s, struct err *e)
 {
-	uint32_t from = geteuid() == 0 ? 0 : 1;
+	uint32_t from = may_map_ids() ? 0 : 1;
 	int r;
 
 	map_self(s);
@@ -84,6 +97,7 @@ static int map_by_options(struct request *q, struct err *e)
 	struct container_spec *s = &q->spec;
 	const char *users = q->map_users != NULL ? q->map_users : q->map_groups;
 	const char *groups = q->map_groups != NULL ? q->map_groups : users;
+	unsigned int least = may_map_ids() ? 1 : 2; /* we ourselves, and a range */
 	int r;
 
 	if (strcmp(users, "self") == 0) {
@@ -92,8 +106,7 @@ static int map_by_options(struct request *q, struct err *e)
 	}
 	if (strcmp(users, "auto") == 0) {
 		r = map_ranges(s, e);
-		if (r == 0 && (s->users.count < 1 + (geteuid() != 0) ||
-			       s->groups.count < 1 + (geteuid() != 0))) {
+		if (r == 0 && (s->users.count < least || s->groups.count < least)) {
 			(void)err_set(e, EINVAL,
 				      "no ranges for user %u in /etc/subuid and "
 				      "/etc/subgid",
@@ -115,7 +128,7 @@ static int choose_maps(struct request *q, struct err *e)
 
 	if (q->map_users != NULL || q->map_groups != NULL) {
 		r = map_by_options(q, e);
-	} else if (geteuid() == 0) {
+	} else if (may_map_ids()) {
 		struct id_range all = { 0, 0, UINT32_MAX };
 
 		s->users = s->groups = (struct id_map){ .count = 1, .ranges = { all } };
@@ -124,7 +137,7 @@ static int choose_maps(struct request *q, struct err *e)
 		if (s->users.count == 1 || s->groups.count == 1)
 			map_self(s);
 	}
-	if (geteuid() != 0) {
+	if (!may_map_ids()) {
 		s->map_by_helper =
 			!is_self(&s->users, geteuid()) || !is_self(&s->groups, getegid());
 		s->deny_setgroups = !s->map_by_helper;
@@ -138,7 +151,7 @@ static void choose_idmap(struct request *q)
 	struct container_spec *s = &q->spec;
 	struct stat root;
 
-	if (geteuid() != 0 || q->root < 0 || !creates(s, CLONE_NEWUSER) ||
+	if (!may_map_ids() || q->root < 0 || !creates(s, CLONE_NEWUSER) ||
 	    id_map_is_identity(&s->users) || fstat(q->root, &root) < 0)
 		return;
 	s->idmap_root = true;

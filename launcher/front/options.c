@@ -2,6 +2,7 @@
 #include "front/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -155,6 +156,9 @@ static int note_fd(int *fd, const char *value, struct err *e)
 
 	if (!text_to_number(value, INT_MAX, &number))
 		return err_set(e, EINVAL, "'%s' is not a file descriptor", value);
+	/* Later the number could be one of ours. */
+	if (fcntl((int)number, F_GETFD) < 0)
+		return err_set(e, errno, "descriptor %s is not open", value);
 	*fd = (int)number;
 	return 0;
 }

@@ -151,8 +151,15 @@ REFUSALS = [
         "'1001' is not a number from -1000 to 1000",
     ),
     Refusal("--info-fd x {root} true", "--info-fd", "'x' is not a file descriptor"),
-    Refusal(
-        "--sync-fd 77 {root} true", "start gate", "--sync-fd 77 is not open", "Bad file descriptor"
+    *(
+        Refusal(
+            f"--{name} {number} {{root}} true",
+            f"--{name}",
+            f"descriptor {number} is not open",
+            "Bad file descriptor",
+        )
+        for name in ("info-fd", "sync-fd")
+        for number in (3, 4, 5, 77)  # the first ones are soon numbers of our own
     ),
     Refusal(
         "--kill-timeout -- {root} true", "--kill-timeout", "'--' is not a duration", hint=DURATION

@@ -42,6 +42,15 @@ def test_a_user_with_ranges_can_do_without_them(run_with_ranges, rootfs):
     assert maps(result) == [(0, RANGE_USER_ID, 1)] * 2
 
 
+def test_root_without_the_right_to_map_others_is_alone_inside(run, rootfs):
+    """As root is in a container that has taken capabilities from it."""
+    if os.geteuid() != 0:
+        pytest.skip("only root has capabilities to lose")
+    run.prefix = ["setpriv", "--bounding-set=-setuid", "--inh-caps=-setuid", "--"]
+
+    assert maps(run(rootfs, *SHOW_MAPS)) == [(0, 0, 1)] * 2
+
+
 def test_given_maps_are_taken(run, rootfs):
     options = ["--map-users", "0:700000:10,20:800000:5", "--map-groups", "0:900000:10"]
 
