@@ -122,6 +122,8 @@ static int run_loops(const struct loop *const *chosen, size_t n, const struct ru
 			print_part(chosen[i], run, number, &part);
 		}
 	}
+	if (fflush(stdout) != 0) /* nobody else hears of it: this process has its own buffer */
+		return problem_set(p, errno, NULL, "cannot write to standard output");
 	return 0;
 }
 

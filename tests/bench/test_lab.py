@@ -56,6 +56,16 @@ def test_loops_in_parts_take_turns_and_are_timed_part_by_part(bench: Bench) -> N
         assert part["user_us"] + part["sys_us"] <= part["real_ns"] / 1000 + APART_US
 
 
+@pytest.mark.parametrize("parts", ["1", "2"])
+def test_loops_that_cannot_tell_fail(parts: str) -> None:
+    words = [PROGRAM, "loops", "--calls", "1000", "--parts", parts, "coarse"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    said = "timens-bench: cannot write to standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 def test_loops_run_only_the_routes_that_are_named(bench: Bench) -> None:
     assert [r["loop"] for r in rows(bench, "loops", "--calls", "1000", "coarse")] == ["coarse"]
 

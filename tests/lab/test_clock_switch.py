@@ -158,6 +158,14 @@ def test_only_root_may_switch_it(lab: Lab) -> None:
     )
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may switch the clock source")
+def test_without_a_place_for_results_nothing_is_switched(lab: Lab) -> None:
+    done = lab("clocksource", "--switch-clock-source", "--quiet", "--output", "/dev/null/x")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "timens-study: lab: /dev/null/x: Not a directory\n"
+
+
 @pytest.mark.skipif(
     os.environ.get("CLOCKSOURCE") != "1",
     reason="the host's clock source is switched only with CLOCKSOURCE=1",

@@ -187,6 +187,8 @@ def test_each_piece_is_an_arm_that_differs_in_nothing_else(everything: Path) -> 
 
     assert own("timens") - {"user"} == {"time"}
     assert own("userns") == {"user"}
+    assert own("seccomp") <= {"uts", "user"}
+    assert arms["seccomp"]["seccomp_mode"] == 2
     assert own("container") - own("container_notime") == {"time"}
     assert own("container_seccomp") == own("container")
     assert (arms["container"]["seccomp_mode"], arms["container_seccomp"]["seccomp_mode"]) == (0, 2)
@@ -229,6 +231,7 @@ def test_what_a_program_reads_in_user_space_is_seen_by_neither(lab: Lab) -> None
 
 def test_the_status_of_a_watched_command_is_passed_on(lab: Lab) -> None:
     assert lab("vdso-used", "--", "sh", "-c", "exit 3").returncode == 3
+    assert lab("vdso-used", "--quiet", "--", "sh", "-c", "exit 4").returncode == 4
     missing = lab("vdso-used", "--", "no-such-command")
     assert (missing.returncode, missing.stdout) == (127, "")
     assert missing.stderr == (

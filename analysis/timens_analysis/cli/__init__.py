@@ -72,7 +72,8 @@ def _run(words: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     module.add_arguments(parser)
-    return int(module.run(parser.parse_args(words[1:])))
+    parse = getattr(module, "parse", argparse.ArgumentParser.parse_args)
+    return int(module.run(parse(parser, words[1:])))
 
 
 def _give_stdout_up() -> None:

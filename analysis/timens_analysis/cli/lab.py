@@ -20,6 +20,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "command", nargs="*", metavar="-- COMMAND", help="for vdso-used: watch this command"
     )
+
+
+def parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """What is behind -- is a command; argparse itself takes it for one only right behind NAME."""
+    cut = words.index("--") if "--" in words else len(words)
+    args = parser.parse_args(words[:cut])
+    args.command = [*args.command, *words[cut + 1 :]]
+    return args
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,13 +15,21 @@ from timens_analysis.load import load_run
 SCHEMA = "timens-lab/1"
 
 
+def make(folder: Path) -> None:
+    """Before anything is changed or measured for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise UserError("lab", str(folder), problem.strerror or str(problem)) from problem
+
+
 def write(folder: Path, name: str, about: Mapping[str, Any], rows: Iterable[Row]) -> None:
     """Whole or not at all; an experiment that is done again replaces the one before."""
     lines = [json.dumps({"schema": SCHEMA, "experiment": name, **about})]
     lines += [json.dumps(row) for row in rows]
     temporary = folder / f".{name}.new"
+    make(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
         temporary.rename(folder / f"{name}.jsonl")
     except OSError as problem:

@@ -255,6 +255,7 @@ def measure_anatomy(job: Job) -> None:
 def measure_clocksource(job: Job) -> None:
     """A study with each source in turn, then the first one again."""
     clock_switch.refuse_unless_possible()
+    folder.make(job.output)
     sources = host.clocksource()
     job.warn(clocksource.warning(sources["current"], sources["available"]))
     about = job.about(studies={name: f"clocksource-{name}" for name in sources["available"]})
