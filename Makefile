@@ -65,11 +65,10 @@ lint-c: build # three analyzers over launcher/
 		<$(BUILD)/compile_commands.json >$(BUILD)-tidy/compile_commands.json
 	git ls-files 'launcher/*.c' ':!launcher/musl' | xargs -P 2 -n 8 clang-tidy -p $(BUILD)-tidy --quiet
 
-bench: bench-launch bench-study ## Both of the following
+bench: bench-launch bench-rootfs bench-study ## All of the following
 
 bench-launch: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
-	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) $(if $(TREE),--tree $(TREE))
-	/usr/bin/python3 bench/rootfs/run.py
+	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) --write-table $(if $(TREE),--tree $(TREE))
 
 $(BUILD)-fuzz/build.ninja:
 	CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true -Dtests=false -Dwerror=false \

@@ -141,6 +141,7 @@ static struct maker begin_network(int channel)
 	maker.pid = (pid_t)syscall(SYS_clone, CLONE_FILES, NULL, NULL, NULL, NULL);
 	if (maker.pid != 0)
 		return maker;
+	need(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0, "parent's death");
 	need(unshare(CLONE_NEWNET) == 0, "network namespace");
 	bring_loopback_up();
 	fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

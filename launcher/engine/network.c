@@ -14,12 +14,16 @@
 #include "base/err.h"
 #include "engine/channel.h"
 #include "engine/plan.h"
+#include "model/container_spec.h"
 #include "steps/namespaces.h"
+#include "steps/privileges.h"
 
 static _Noreturn void make(const struct container *c, struct err *e)
 {
-	int r = namespaces_new_network(c->network, e);
+	int r = privileges_die_with_parent(e);
 
+	if (r == 0)
+		r = namespaces_new_network(c->network, e);
 	if (r < 0) {
 		snprintf(e->step, sizeof e->step, "%s", c->at->name);
 		channel_send_failure(c->channel, e);
@@ -33,10 +37,14 @@ int network_begin(struct container *c, struct err *e)
 	c->network = fcntl(c->channel, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (c->network < 0)
 		return err_set(e, errno, "cannot reserve a file descriptor");
+	if (c->spec->limits.pids == 1)
+		return namespaces_new_network(c->network, e);
 	/* No signal at its end: it would wait for the payload. */
 	c->network_maker = (pid_t)syscall(SYS_clone, CLONE_FILES, NULL, NULL, NULL, NULL);
-	if (c->network_maker < 0)
-		return err_set(e, errno, "cannot start the process that makes it");
+	if (c->network_maker < 0) {
+		(void)err_set(e, errno, "cannot start the process that makes it");
+		return err_hint(e, "a limit of processes is reached: ulimit -u, pids.max");
+	}
 	if (c->network_maker == 0)
 		make(c, e);
 	return 0;
@@ -47,7 +55,7 @@ int network_enter(struct container *c, struct err *e)
 	autoclose int network = take_fd(&c->network);
 	int status = 0;
 
-	while (waitpid(c->network_maker, &status, __WALL) < 0)
+	while (c->network_maker > 0 && waitpid(c->network_maker, &status, __WALL) < 0)
 		if (errno != EINTR)
 			return err_set(e, errno, "cannot wait for the process that makes it");
 	if (status != 0)

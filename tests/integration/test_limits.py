@@ -76,6 +76,13 @@ def test_a_process_too_many_cannot_be_forked(run: Runner, rootfs: Path) -> None:
 
 
 @needs_root
+def test_one_process_is_enough_without_init(run: Runner, rootfs: Path) -> None:
+    """The network is then made by the container process itself."""
+    done = run("--pids", 1, "--no-init", rootfs, "cat", "/sys/class/net/lo/operstate")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "unknown\n", "")
+
+
+@needs_root
 def test_who_takes_more_memory_is_killed(run: Runner, rootfs: Path) -> None:
     """tail keeps what it has read: 64 MiB do not fit into 16."""
     fill = "head -c 67108864 /dev/zero | tail -c 60000000 | wc -c; exit 3"
