@@ -25,7 +25,7 @@ static int check_namespaces(const struct container_spec *spec, struct err *e)
 		if (spec->join[k] != NULL && creates(spec, namespaces[k].flag))
 			return err_set(e, EINVAL, "the %s namespace is both created and joined",
 				       namespaces[k].name);
-	if (spec->join[NS_PID] != NULL && creates(spec, CLONE_NEWUSER)) {
+	if (spec->join[NS_PID] != NULL && creates(spec, CLONE_NEWUSER) && spec->bundle == NULL) {
 		(void)err_set(e, EINVAL, "--join pid needs its owner");
 		return err_hint(e,
 				"its user namespace as well: --join user=PATH (or --share user)");

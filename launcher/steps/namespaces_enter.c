@@ -55,9 +55,7 @@ static int enter_all(const int fds[static NS_COUNT], struct err *e)
 /* The child becomes a child of our parent, which has to wait for it. */
 static pid_t clone_sibling(uint32_t flags, struct err *e)
 {
-	struct clone_args args = {
-		.flags = (flags & ~(uint32_t)(CLONE_NEWTIME | CLONE_NEWCGROUP)) | CLONE_PARENT,
-	};
+	struct clone_args args = { .flags = flags | CLONE_PARENT };
 	long pid = syscall(SYS_clone3, &args, sizeof args);
 
 	if (pid < 0)
@@ -65,20 +63,66 @@ static pid_t clone_sibling(uint32_t flags, struct err *e)
 	return (pid_t)pid;
 }
 
-pid_t namespaces_enter(const int fds[static NS_COUNT], uint32_t new_namespaces, struct err *e)
+/* Reads what the helper and, if it creates its namespaces by itself, the child have to say. */
+static pid_t read_answers(int from, int count, struct err *e)
+{
+	pid_t pid = -1;
+	int r = 0;
+
+	for (int i = 0; i < count && r == 0; i++) {
+		struct answer a;
+		ssize_t n;
+
+		do
+			n = read(from, &a, sizeof a);
+		while (n < 0 && errno == EINTR);
+		if (n != sizeof a)
+			r = err_set(e, EPIPE, "the process that enters namespaces ended early");
+		else if (a.pid < 0) {
+			*e = a.failure;
+			r = -e->code;
+		} else if (a.pid > 0) {
+			pid = a.pid;
+		}
+	}
+	if (r < 0 && pid > 0) { /* our child, which has failed and ends */
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return r < 0 ? r : pid;
+}
+
+/* We are the container process.  The kernel clones no user namespace for who clones into a joined pid
+ * namespace: it has to be unshared in there, with all that it shall own. */
+static void create_late(int to, uint32_t flags)
 {
 	struct answer a = { 0 };
-	int ends[2], status;
-	ssize_t n;
-	pid_t helper;
+
+	if (unshare((int)flags) == 0 && write(to, &a, sizeof a) == sizeof a)
+		return;
+	(void)err_set(&a.failure, errno, "cannot create namespaces beside the joined one");
+	a.pid = -1;
+	(void)!write(to, &a, sizeof a); /* else it is missed, which is an error as well */
+	_exit(1);
+}
+
+pid_t namespaces_enter(const int fds[static NS_COUNT], uint32_t new_namespaces, struct err *e)
+{
+	uint32_t flags = new_namespaces & ~(uint32_t)(CLONE_NEWTIME | CLONE_NEWCGROUP);
+	bool late = fds[NS_PID] >= 0 && (flags & CLONE_NEWUSER) != 0;
+	struct answer a = { 0 };
+	int ends[2];
+	pid_t helper, pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set(e, errno, "cannot create a pipe");
 	helper = fork();
 	if (helper == 0) {
-		a.pid = enter_all(fds, e) == 0 ? clone_sibling(new_namespaces, e) : -1;
+		a.pid = enter_all(fds, e) == 0 ? clone_sibling(late ? 0 : flags, e) : -1;
 		if (a.pid == 0) { /* we are the container process now */
 			close(ends[0]);
+			if (late)
+				create_late(ends[1], flags);
 			close(ends[1]);
 			return 0;
 		}
@@ -90,15 +134,9 @@ pid_t namespaces_enter(const int fds[static NS_COUNT], uint32_t new_namespaces, 
 		close(ends[0]);
 		return err_set(e, errno, "cannot create a process");
 	}
-	do
-		n = read(ends[0], &a, sizeof a);
-	while (n < 0 && errno == EINTR);
+	pid = read_answers(ends[0], late ? 2 : 1, e);
 	close(ends[0]);
-	while (waitpid(helper, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(helper, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (n != sizeof a)
-		return err_set(e, EPIPE, "the process that enters namespaces ended early");
-	if (a.pid < 0)
-		*e = a.failure;
-	return a.pid < 0 ? -e->code : a.pid;
+	return pid;
 }

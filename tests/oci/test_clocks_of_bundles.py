@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """timeOffsets, annotations and flags: what the clocks of a bundle read."""
 
+import itertools
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from oci_kit import Bundle, Runtime
@@ -108,6 +110,49 @@ def test_own_clocks_or_joined_ones_beside_other_joined_namespaces(
     folder = bundle.write("cat", "/proc/uptime")
     before, inside, after = uptime_in(runtime, "run", "--bundle", folder, "second")
     assert before + wanted_s - STEP_S <= inside <= after + wanted_s
+
+
+KINDS = ("pid", "time", "user")
+
+
+@pytest.mark.parametrize(
+    "joined", [k for n in range(4) for k in itertools.combinations(KINDS, n)], ids="+".join
+)
+@pytest.mark.parametrize("created", [(), ("user",)], ids=["", "new user"])
+def test_namespaces_are_joined_in_every_combination(
+    runtime: Runtime,
+    bundle: Bundle,
+    running: Callable[[], str],
+    joined: tuple[str, ...],
+    created: tuple[str, ...],
+):
+    """A container of the second kind beside one with all kinds of its own."""
+    ids = [{"containerID": 0, "hostID": 100_000, "size": 65536}]
+    bundle.shift(DAY_S, DAY_S)
+    bundle.linux["namespaces"].append({"type": "user"})
+    bundle.linux.update(uidMappings=ids, gidMappings=ids)
+    pid = runtime.state(running())["pid"]
+    if "user" in joined or not created:
+        bundle.linux["namespaces"].pop()
+        del bundle.linux["uidMappings"], bundle.linux["gidMappings"]
+    if "user" in joined:
+        bundle.linux["namespaces"].append({"type": "user"})
+    for namespace in bundle.linux["namespaces"]:
+        if namespace["type"] in joined:
+            namespace["path"] = f"/proc/{pid}/ns/{namespace['type']}"
+    bundle.shift(0, 2 * DAY_S)
+    if "time" in joined:
+        del bundle.linux["timeOffsets"]
+    wanted_s = DAY_S if "time" in joined else 2 * DAY_S
+    script = "cat /proc/uptime; " + "; ".join(f"readlink /proc/self/ns/{k}" for k in KINDS)
+    folder = bundle.write("sh", "-c", script)
+    inodes = {k: str(Path(f"/proc/{pid}/ns/{k}").readlink()) for k in KINDS}
+    before = time.clock_gettime(time.CLOCK_BOOTTIME)
+    uptime, *links = runtime.ok("run", "--bundle", folder, "second").splitlines()
+    after = time.clock_gettime(time.CLOCK_BOOTTIME)
+    assert before + wanted_s - STEP_S <= float(uptime.split()[0]) <= after + wanted_s
+    same = {k for k, link in zip(KINDS, links, strict=True) if link == inodes[k]}
+    assert same == set(joined)
 
 
 def test_a_time_namespace_is_joined_from_a_new_user_namespace(
