@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Which arms there are, and what is refused when they are not equal."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from timens_analysis.errors import UserError
 from timens_analysis.study.arms import ALL_NAMESPACES, KNOWN, Places, choose
+from timens_analysis.study.programs import prepare_bundle
 from timens_analysis.study.proof import Seen, differences
 
 PLACES = Places(Path("/b/timens-run"), Path("/r"), privileged=True)
@@ -131,3 +133,14 @@ def test_an_arm_of_ones_own_gets_the_path_of_the_binary():
 
     assert arms[2].command == ("nice", "-n", "5", "/r/usr/bin/timens-bench")
     assert arms[3].command == ("sh", "-c", 'exec /r/usr/bin/timens-bench "$@"', "sh")
+
+
+def test_crun_is_told_by_a_bundle_beside_the_root_what_to_run(tmp_path):
+    places = Places(Path("/b/timens-run"), tmp_path / "root", privileged=True)
+    prepare_bundle(places.bundle, places.rootfs)
+    config = json.loads((tmp_path / "root-bundle/config.json").read_text())
+
+    assert KNOWN["crun"][1]("crun", places).command[-1] == str(tmp_path / "root-bundle")
+    assert config["process"]["args"] == ["/usr/bin/timens-bench", "zygote"]
+    assert config["root"] == {"path": str(places.rootfs), "readonly": True}
+    assert "seccomp" not in config["linux"]

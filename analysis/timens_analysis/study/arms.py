@@ -72,6 +72,11 @@ class Places:
         """The one binary of every arm, also of those outside the root filesystem."""
         return self.rootfs / BENCH_INSIDE.lstrip("/")
 
+    @property
+    def bundle(self) -> Path:
+        """The root filesystem as an OCI runtime wants it told, beside it."""
+        return self.rootfs.with_name(f"{self.rootfs.name}-bundle")
+
 
 def offset_options(offsets: Offsets) -> tuple[str, ...]:
     """Words for timens-run."""
@@ -161,6 +166,13 @@ def _podman(name: str, places: Places) -> Arm:
     return Arm(name, "treatment", command, ENGINE)
 
 
+def _crun(name: str, places: Places) -> Arm:
+    # What the study appends to every command is part of the bundle here; the shell drops it.
+    start = 'exec crun --cgroup-manager=disabled run --bundle "$0" "timens-$$"'
+    expected = Expected(None, offsets=None, seccomp_mode=0)
+    return Arm(name, "treatment", ("sh", "-c", start, str(places.bundle)), expected)
+
+
 def _docker(name: str, places: Places) -> Arm:
     command = (
         *("docker", "run", "--rm", "--interactive", "--network=none", "--cpuset-cpus={cpu}"),
@@ -197,6 +209,7 @@ KNOWN: dict[str, tuple[str, Callable[[str, Places], Arm]]] = {
     "memcg_root": ("the host, without accounting for memory", _root_memory_cgroup),
     "memcg_own": ("the host, in a memory cgroup of its own", _own_memory_cgroup),
     "podman": ("a container of Podman, in the cgroup of the others", _podman),
+    "crun": ("a container of crun alone, in the cgroup of the others; as root", _crun),
     "docker": ("a container of Docker, in a cgroup of its own; needs --no-fifo", _docker),
 }
 DEFAULT = ("baseline", "baseline_aa", "timens", "container")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -72,6 +73,31 @@ def prepare_rootfs(rootfs: Path, source: str, say: Callable[[str], None]) -> Non
         _rootfs_tool("add", rootfs, bench)
     if sha256(inside) != sha256(bench):
         raise UserError("rootfs", str(inside), f"is not the same file as {bench}")
+
+
+def prepare_bundle(bundle: Path, rootfs: Path) -> None:
+    """config.json for an OCI runtime: the namespaces that engines make by default, nothing else."""
+    spaces = ("pid", "mount", "ipc", "uts", "network", "cgroup")
+    config = {
+        "ociVersion": "1.0.2",
+        "process": {
+            "user": {"uid": 0, "gid": 0},
+            "args": [BENCH_INSIDE, "zygote"],
+            "env": ["PATH=/usr/bin:/bin"],
+            "cwd": "/",
+        },
+        "root": {"path": str(rootfs), "readonly": True},
+        "mounts": [
+            {"destination": "/proc", "type": "proc", "source": "proc"},
+            {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
+        ],
+        "linux": {"namespaces": [{"type": name} for name in spaces]},
+    }
+    try:
+        bundle.mkdir(exist_ok=True)
+        (bundle / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    except OSError as problem:
+        raise UserError("bundle", str(bundle), problem.strerror or str(problem)) from problem
 
 
 def rootfs_digest(rootfs: Path) -> str | None:

@@ -85,6 +85,8 @@ def design_study(
     places = arms_of_study.Places(programs.find("timens-run"), rootfs, os.geteuid() == 0)
     arms = arms_of_study.choose(wish.arms, wish.owns, places)
     programs.prepare_rootfs(rootfs, source, say)
+    if any(arm.name == "crun" for arm in arms):
+        programs.prepare_bundle(places.bundle, rootfs)
     calibration = metrics.ask_bench(places.bench, "calibrate")
     return Study(
         profile=profile.name,
