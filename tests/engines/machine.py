@@ -28,6 +28,7 @@ PACKAGES = (
     *("strace", "uidmap", "xz-utils"),
 )
 SUITES = CACHE / "suites"
+CRI = CACHE / "cri"
 PROGRAMS = ("timens-oci", "timens-hook")
 TREE_TIMEOUT_S = 1500
 END_TIMEOUT_S = 20.0
@@ -57,6 +58,12 @@ def build_suites() -> Path:
     """The validation programs of runtime-tools, for use inside a machine."""
     subprocess.run([HERE / "build-suites", make_tree(), SUITES], check=True, timeout=TREE_TIMEOUT_S)
     return SUITES / "programs"
+
+
+def build_cri() -> Path:
+    """The program that asks a container runtime for pods, for use inside a machine."""
+    subprocess.run([HERE / "build-cri", make_tree(), CRI], check=True, timeout=TREE_TIMEOUT_S)
+    return CRI / "cri"
 
 
 def cgroup_trees() -> list[Path]:
