@@ -45,14 +45,17 @@ static int add_ranges(const char *path, uint32_t next, struct id_map *map, struc
 	autofree char *line = NULL;
 	size_t capacity = 0;
 	char name[64] = "", number[12];
+	bool asked = false;
 	int r = 0;
 
-	(void)accounts_name_of(getuid(), name, sizeof name); /* else the number must be there */
 	snprintf(number, sizeof number, "%u", getuid());
 	while (file != NULL && r == 0 && getline(&line, &capacity, file) > 0) {
 		char *rest = line, *owner, *start;
 		uint64_t first, count;
 
+		if (!asked) /* not for an empty file; without a name the number must be there */
+			(void)accounts_name_of(getuid(), name, sizeof name);
+		asked = true;
 		line[strcspn(line, "\n")] = '\0';
 		owner = text_next_field(&rest, ':');
 		start = text_next_field(&rest, ':');
@@ -78,12 +81,16 @@ static void map_self(struct container_spec *s)
 static int map_ranges(struct container_spec *s, struct err *e)
 {
 	uint32_t from = may_map_ids() ? 0 : 1;
+	size_t without;
 	int r;
 
 	map_self(s);
 	if (from == 0)
 		s->users.count = s->groups.count = 0;
+	without = s->users.count;
 	r = add_ranges("/etc/subuid", from, &s->users, e);
+	if (r == 0 && s->users.count == without)
+		return 0; /* then ranges of groups are of no use */
 	return r < 0 ? r : add_ranges("/etc/subgid", from, &s->groups, e);
 }
 
