@@ -159,7 +159,7 @@ REFUSALS = [
             "Bad file descriptor",
         )
         for name in ("info-fd", "sync-fd")
-        for number in (3, 4, 5, 77)  # the first ones are soon numbers of our own
+        for number in (4, 5, 77)  # the first ones are soon numbers of our own
     ),
     Refusal(
         "--kill-timeout -- {root} true", "--kill-timeout", "'--' is not a duration", hint=DURATION
