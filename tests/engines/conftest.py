@@ -96,6 +96,17 @@ class Host:
         return float(self.says(command, user=user).splitlines()[-1].split()[0])
 
 
+# What a container leaves when it is not removed in full; servers and their own files may stay, and
+# the folder of a pod in the named cgroup tree, since Podman removes only those of controllers.
+LEFT = r"""
+pgrep -a 'timens-oci|sleep'
+cut -d' ' -f5 /proc/1/mountinfo | grep -E '/(rootfs|merged|vfs|native)(/|$)'
+find /sys/fs/cgroup -type d | grep -E '/[^/]*[0-9a-f]{64}[^/]*$' | grep -v /systemd/libpod_parent/
+find /run /tmp -name state.json
+true
+"""
+
+
 @pytest.fixture(scope="session")
 def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     runtime = request.config.getoption("--runtime")
@@ -108,6 +119,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
         host.says(f"cp {contrib}/containers.conf /etc/containers/containers.conf.d/timens.conf")
         host.says(f"cp {contrib}/docker-daemon.json /etc/docker/daemon.json")
         yield host
+        assert host.says(LEFT) == ""
 
 
 def start_server(host: Host, command: str, ready: str) -> None:
