@@ -143,6 +143,20 @@ def test_podman_life(podman: Host):
     podman.says(f"{PODMAN} rm life")
 
 
+@pytest.mark.feature("Podman, rootless", "stop, kill, inspect, logs, rm")
+def test_rootless_podman_life(rootless: Host):
+    """Without pause, which needs a cgroup that is the user's own."""
+    state = f"{PODMAN} inspect --format '{{{{.State.Status}}}}' life"
+    start = f"{RUN} -d --name life {IMAGE} sh -c 'echo started; exec sleep 100'"
+    for end in ("stop -t 1", "kill"):
+        rootless.says(start, user=USER_ID)
+        assert rootless.says(state, user=USER_ID) == "running\n"
+        rootless.says(f"{PODMAN} {end} life && {PODMAN} wait life", user=USER_ID)
+        assert rootless.says(state, user=USER_ID) == "exited\n"
+        assert rootless.says(f"{PODMAN} logs life", user=USER_ID) == "started\n"
+        rootless.says(f"{PODMAN} rm life", user=USER_ID)
+
+
 @pytest.mark.feature("containerd ctr", "pause, resume, ps, metrics, kill")
 def test_ctr_life(containerd: Host):
     containerd.says(f"{CTR_RUN} -d {IMAGE} life sleep 100")
