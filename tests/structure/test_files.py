@@ -8,7 +8,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
 LICENCE = "SPDX-License-Identifier: LGPL-2.1-or-later"
-WITHOUT_COMMENTS = {"LICENSE", "requirements.txt"}  # the licence itself, and a generated lock
+WITHOUT_COMMENTS = {"LICENSE", "requirements.txt", "go.sum"}  # the licence, generated locks
 WITHOUT_COMMENTS_SUFFIXES = {".csv", ".json", ".jsonl", ".txt", ".png", ".svg", ".bin"}
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 SOURCES = {".c", ".h", ".py", ".S", ".sh"}
