@@ -90,3 +90,13 @@ def test_no_todo_is_left_in_a_source():
         if re.search(rf"\b{word}\b", f.read_text(encoding="utf-8"))
     ]
     assert not left, left
+
+
+def test_no_two_test_files_have_one_name():
+    """Pytest imports them by it, outside of packages, and stops where it meets a second one."""
+    where: dict[str, list[str]] = {}
+    for file in tracked_files():
+        alone = file.name.startswith("test_") and not (file.parent / "__init__.py").exists()
+        if alone and file.suffix == ".py":
+            where.setdefault(file.name, []).append(str(file.relative_to(PROJECT)))
+    assert [names for names in where.values() if len(names) > 1] == []
