@@ -20,7 +20,7 @@ enum { EXIT_DISAGREES = 1, EXIT_FAILED = 2 };
 struct wishes {
 	pid_t pid;
 	const char *container;
-	bool json, watch, verify, help;
+	bool json, watch, verify, help, version;
 };
 
 static int print_failure(const struct err *e)
@@ -95,6 +95,7 @@ static int read_options(int argc, char **argv, struct wishes *w, struct err *e)
 		{ "watch", no_argument, NULL, 'w' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t number;
@@ -122,6 +123,9 @@ static int read_options(int argc, char **argv, struct wishes *w, struct err *e)
 			break;
 		case 'h':
 			w->help = true;
+			break;
+		case 'V':
+			w->version = true;
 			break;
 		default:
 			(void)err_set(e, EINVAL, "'%s' is unknown or lacks its value",
@@ -160,6 +164,8 @@ int main(int argc, char **argv)
 		return print_failure(&e);
 	if (w.help) {
 		print_help();
+	} else if (w.version) {
+		puts("timens-clocks " VERSION);
 	} else if (optind + 2 == argc && strcmp(argv[optind], "timeline") == 0) {
 		r = show_timeline(argv[optind + 1], w.json, &e);
 		(void)snprintf(e.step, sizeof e.step, "timeline");

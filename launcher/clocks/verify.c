@@ -123,7 +123,7 @@ static void print_finding(const struct probe *probe, const struct finding *f, bo
 		       f->verdict == DISAGREES ? "disagrees" : verdict_words[f->verdict], f->detail,
 		       why);
 	else
-		printf("%-10s %-46s %s%s%s\n", verdict_words[f->verdict], probe->name, f->detail,
+		printf("%-10s %-50s %s%s%s\n", verdict_words[f->verdict], probe->name, f->detail,
 		       *why != '\0' ? ": " : "", why);
 }
 

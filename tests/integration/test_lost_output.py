@@ -37,6 +37,7 @@ def test_the_launcher_says_that_its_answer_was_lost(rootfs, words):
         ("timens-clocks --json", 2, ""),
         ("timens-clocks --watch", 2, ""),
         ("timens-clocks --help", 2, ""),
+        ("timens-clocks --version", 2, ""),
         ("timens-bench list", 1, ""),
         ("timens-bench list --json", 1, ""),
         ("timens-bench --help", 1, ""),

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from timens_analysis import __version__
 from timens_analysis.errors import UserError
 
 PROGRAM = "timens-study"
@@ -95,5 +96,6 @@ def _overview() -> argparse.ArgumentParser:
         epilog="\n".join(["commands:", *lines, "", more]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help=argparse.SUPPRESS)
     return parser

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from timens_analysis import __version__
 from timens_analysis.errors import UserError
 from timens_analysis.study import arms as arms_of_study
 from timens_analysis.study import doctor, header, host, metrics, programs, scheduling
@@ -22,7 +23,6 @@ from timens_analysis.study.plan import PROFILES, Design, Metric, sleep_workers
 from timens_analysis.study.proof import sha256
 from timens_analysis.study.runner import Progress, measure
 
-TOOL_VERSION = "0.1.0"
 ROOTFS_SOURCE = "debian"
 # Without SCHED_FIFO every change of turn may wait for whoever has the CPU.
 LONGER_TURNS = 5
@@ -139,7 +139,7 @@ def start(wish: Wish, listen: Listeners) -> Path:
             study,
             folder=folder,
             argv=_reproducing(wish, study.seed),
-            tool_version=TOOL_VERSION,
+            tool_version=__version__,
             scheduling=how,
             seen=proven(study, how),
             host=about,
