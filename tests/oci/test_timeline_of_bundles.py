@@ -85,9 +85,8 @@ def test_a_running_container_has_reserved_time_and_its_keepers_end_with_it(
 ):
     bundle.config["annotations"] = {KEY: "db"}
     runtime.ok("create", "--bundle", bundle.write("sleep", "100"), "box")
-    ours = keepers(timelines)
-    assert len(ours) == 2
-    for keeper in ours:  # nothing of the caller's is held open
+    wait_for(lambda: len(keepers(timelines)) == 2)  # create does not wait until they run
+    for keeper in keepers(timelines):  # nothing of the caller's is held open
         fds = {str(fd.readlink()) for fd in Path(f"/proc/{keeper}/fd").iterdir()}
         assert not [f for f in fds if "pipe:" in f or "socket:" in f or "/state" in f]
     runtime.ok("start", "box")
@@ -105,6 +104,7 @@ def test_a_container_whose_timeline_nobody_keeps_is_ended(
     bundle.config["annotations"] = {KEY: "db"}
     runtime.ok("create", "--bundle", bundle.write("sleep", "100"), "box")
     runtime.ok("start", "box")
+    wait_for(lambda: len(keepers(timelines)) == 2)
     names = {Path(f"/proc/{p}/comm").read_text().strip(): p for p in keepers(timelines)}
     os.kill(names["timens-guard"], signal.SIGKILL)
     wait_for(lambda: len(keepers(timelines) - set(names.values())) == 1)  # a new guard
