@@ -11,7 +11,7 @@ PYTHON   = .venv/bin/python
 PROGRAMS = launcher/timens-run launcher/timens-oci launcher/timens-hook launcher/timens-clocks bench/timens-bench rootfs-tools/timens-rootfs analysis/timens-study analysis/timens-traced
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 study: bootstrap-study build ## Measure what virtual time costs here, and write a report (PROFILE=quick|standard|paper)
 	$(BUILD)/bin/timens-study run --profile $(PROFILE)
@@ -66,9 +66,9 @@ lint-c: build # three analyzers over launcher/
 		<$(BUILD)/compile_commands.json >$(BUILD)-tidy/compile_commands.json
 	git ls-files 'launcher/*.c' ':!launcher/musl' | xargs -P 2 -n 8 clang-tidy -p $(BUILD)-tidy --quiet
 
-bench: bench-launch bench-rootfs bench-study ## All of the following
+bench: bench-launch bench-rootfs bench-study ## bench-launch, bench-rootfs and bench-study
 
-bench-launch: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root)
+bench-launch: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root; ROUNDS=200)
 	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) --write-table $(if $(TREE),--tree $(TREE))
 
 $(BUILD)-fuzz/build.ninja:
