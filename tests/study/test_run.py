@@ -283,19 +283,21 @@ def test_arms_that_differ_in_the_scheduler_are_refused(study, tmp_path, rootfs):
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
-def test_an_unprivileged_user_gets_a_study_and_the_reason_for_no_fifo(study, rootfs, nobody_folder):
+def test_an_unprivileged_user_gets_a_study_and_the_reason_for_no_fifo(study, nobody_folder):
     folder = nobody_folder / "run"
     done = study(
         *("run", "--profile", "smoke", "--no-report", "--metrics", QUICK_METRICS),
-        *("--rootfs", rootfs, "--output", folder),
+        *("--output", folder),
         user=65534,
         group=65534,
         extra_groups=[],
         cwd="/",
-        env={**os.environ, "HOME": str(nobody_folder)},
+        env={**os.environ, "HOME": str(nobody_folder), "XDG_CACHE_HOME": str(nobody_folder)},
     )
 
     assert done.returncode == 0, done.stderr
+    made = nobody_folder / "timens-run/rootfs-busybox"  # one id cannot own what Debian holds
+    assert f"making a root filesystem in {made} (busybox; kept for the next study)" in done.stderr
     assert "SCHED_OTHER (not allowed: Operation not permitted)" in done.stderr
     assert cells(folder) == planned_cells(folder)
     arms = {arm["name"]: arm for arm in environment(folder)["arms"]}

@@ -71,7 +71,8 @@ def add_design_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rootfs-from",
         choices=("debian", "busybox"),
-        help="what to make one from when there is none yet [debian]; with --rootfs, make it there",
+        help="what to make one from when there is none yet [debian; busybox for a user without "
+        "ranges of ids]; with --rootfs, make it there",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 

@@ -61,7 +61,7 @@ PROFILES: dict[str, Profile] = {
     p.name: p
     for p in (
         Profile("smoke", "for tests only", 3, _calls(4_000, 2_000, 1_000, 800), 4, 1, 3),
-        Profile("quick", "under 2 minutes", 72, _calls(100_000, 20_000, 20_000, 10_000), 4, 4, 6),
+        Profile("quick", "under 2 minutes", 108, _calls(100_000, 20_000, 20_000, 10_000), 4, 4, 6),
         Profile(
             "standard", "under 15 minutes", 200, _calls(200_000, 100_000, 50_000, 50_000), 5, 10, 6
         ),

@@ -23,7 +23,6 @@ from timens_analysis.study.plan import PROFILES, Design, Metric, sleep_workers
 from timens_analysis.study.proof import sha256
 from timens_analysis.study.runner import Progress, measure
 
-ROOTFS_SOURCE = "debian"
 # Without SCHED_FIFO every change of turn may wait for whoever has the CPU.
 LONGER_TURNS = 5
 
@@ -80,7 +79,7 @@ def design_study(
 ) -> Study:
     """From the wish to all that decides what is measured."""
     profile = PROFILES[wish.profile]
-    source = wish.rootfs_from or ROOTFS_SOURCE
+    source = wish.rootfs_from or programs.default_source()
     rootfs = (wish.rootfs or programs.default_rootfs(source)).absolute()
     places = arms_of_study.Places(programs.find("timens-run"), rootfs, os.geteuid() == 0)
     arms = arms_of_study.choose(wish.arms, wish.owns, places)
