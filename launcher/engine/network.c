@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "engine/channel.h"
 #include "engine/plan.h"
-#include "model/container_spec.h"
 #include "steps/namespaces.h"
 #include "steps/privileges.h"
 
@@ -37,14 +36,10 @@ int network_begin(struct container *c, struct err *e)
 	c->network = fcntl(c->channel, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (c->network < 0)
 		return err_set(e, errno, "cannot reserve a file descriptor");
-	if (c->spec->limits.pids == 1)
-		return namespaces_new_network(c->network, e);
 	/* No signal at its end: it would wait for the payload. */
 	c->network_maker = (pid_t)syscall(SYS_clone, CLONE_FILES, NULL, NULL, NULL, NULL);
-	if (c->network_maker < 0) {
-		(void)err_set(e, errno, "cannot start the process that makes it");
-		return err_hint(e, "a limit of processes is reached: ulimit -u, pids.max");
-	}
+	if (c->network_maker < 0) /* --pids 1, ulimit -u: no room beside us, then without help */
+		return namespaces_new_network(c->network, e);
 	if (c->network_maker == 0)
 		make(c, e);
 	return 0;

@@ -11,7 +11,7 @@
 struct container;
 struct err;
 
-/* Starts that process, or makes it at once where only one process is allowed (--pids 1). */
+/* Starts that process, or makes it at once where no other process can be started. */
 int network_begin(struct container *c, struct err *e);
 
 /* Waits for it and enters the namespace.  What went wrong the host is told by the process itself;

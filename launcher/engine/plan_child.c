@@ -159,8 +159,13 @@ static int split_into_init_and_payload(struct container *c, struct err *e)
 	if (r < 0)
 		return r;
 	payload = init_spawn(run_rest, c);
-	if (payload < 0)
-		return err_set(e, errno, "cannot start the payload");
+	if (payload < 0) {
+		(void)err_set(e, errno, "cannot start the payload");
+		return e->code != EAGAIN
+			       ? -e->code
+			       : err_hint(e, "a limit of processes is reached: --pids, "
+					     "ulimit -u, pids.max; --no-init needs one less");
+	}
 	/* The channel, so that the host sees its end of file, and the standard streams, so that
 	 * whoever reads them sees the payload close them. */
 	if (lease > 0) /* fails on Linux before 5.9 only: then as if not done */

@@ -120,6 +120,9 @@ int clock_offsets_enter(const struct clock_targets *targets, struct err *e)
 		if (e->code == EPERM)
 			return err_hint(e, "only root may; others first need a user namespace: "
 					   "--only user,time");
+		if (e->code == ENOSPC)
+			return err_hint(e, "a limit of namespaces is reached, see sysctl "
+					   "user.max_time_namespaces");
 		return -e->code;
 	}
 	if (!leaves_alone(&targets->monotonic) || !leaves_alone(&targets->boottime)) {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kit import Runner, control_groups
+from kit import Runner, as_user, control_groups
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEBIBYTE = 1 << 20
@@ -80,6 +80,36 @@ def test_one_process_is_enough_without_init(run: Runner, rootfs: Path) -> None:
     """The network is then made by the container process itself."""
     done = run("--pids", 1, "--no-init", rootfs, "cat", "/sys/class/net/lo/operstate")
     assert (done.returncode, done.stdout, done.stderr) == (0, "unknown\n", "")
+
+
+@needs_root
+def test_one_process_is_too_few_for_init(run: Runner, rootfs: Path) -> None:
+    done = run("--pids", 1, rootfs, "true")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr == (
+        "timens-run: init: cannot start the payload: Resource temporarily unavailable\n"
+        "hint: a limit of processes is reached: --pids, ulimit -u, pids.max; "
+        "--no-init needs one less\n"
+    )
+
+
+@needs_root
+def test_two_processes_of_a_user_are_enough_without_init(run: Runner, rootfs: Path) -> None:
+    """Launcher and container: no third one is left to make the network beside them."""
+    run.prefix = [*as_user(54321), "prlimit", "--nproc=2", "--"]
+    done = run("--no-init", rootfs, "cat", "/sys/class/net/lo/operstate")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "unknown\n", "")
+
+
+def test_a_limit_of_time_namespaces_is_named(run: Runner) -> None:
+    forbid = 'echo 0 >/proc/sys/user/max_time_namespaces && exec "$@"'
+    run.prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"]
+    done = run("--only", "time", "true")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr == (
+        "timens-run: time namespace: cannot create a time namespace: No space left on device\n"
+        "hint: a limit of namespaces is reached, see sysctl user.max_time_namespaces\n"
+    )
 
 
 @needs_root
