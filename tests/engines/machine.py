@@ -101,6 +101,7 @@ class Machine:
 
     def __init__(self, view: str) -> None:
         self.view = view
+        CACHE.mkdir(parents=True, exist_ok=True)
         self.work = Path(tempfile.mkdtemp(prefix="machine-", dir=CACHE))
         self.cgroups = [tree / self.work.name for tree in cgroup_trees()]
         self.init = 0
