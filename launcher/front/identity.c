@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "front/accounts.h"
+#include "front/own_ids.h"
 #include "front/request.h"
 #include "model/capability.h"
 
@@ -136,9 +137,8 @@ static int choose_maps(struct request *q, struct err *e)
 	if (q->map_users != NULL || q->map_groups != NULL) {
 		r = map_by_options(q, e);
 	} else if (may_map_ids()) {
-		struct id_range all = { 0, 0, UINT32_MAX };
-
-		s->users = s->groups = (struct id_map){ .count = 1, .ranges = { all } };
+		s->users = own_users();
+		s->groups = own_groups();
 	} else {
 		r = map_ranges(s, e);
 		if (s->users.count == 1 || s->groups.count == 1)
@@ -148,6 +148,8 @@ static int choose_maps(struct request *q, struct err *e)
 		s->map_by_helper =
 			!is_self(&s->users, geteuid()) || !is_self(&s->groups, getegid());
 		s->deny_setgroups = !s->map_by_helper;
+	} else if (s->groups.ranges[0].count != UINT32_MAX) { /* else a host: nobody denies */
+		s->deny_setgroups = own_setgroups_denied();
 	}
 	return r;
 }
@@ -217,5 +219,11 @@ int identity_complete(struct request *q, struct err *e)
 	s->ambient = s->uid != 0 ? q->cap_add & s->capabilities : 0;
 	/* The groups of a joined user namespace may be frozen. */
 	s->deny_setgroups |= s->join[NS_USER] != NULL;
+	if (s->deny_setgroups && s->group_count > 0) {
+		(void)err_set(e, EPERM,
+			      "--groups needs a map that a privileged process has written");
+		return err_hint(
+			e, "give this user ranges in /etc/subuid and /etc/subgid, or run as root");
+	}
 	return 0;
 }

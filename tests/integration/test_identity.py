@@ -51,6 +51,26 @@ def test_root_without_the_right_to_map_others_is_alone_inside(run, rootfs):
     assert maps(run(rootfs, *SHOW_MAPS)) == [(0, 0, 1)] * 2
 
 
+@pytest.mark.parametrize("options", [[], ["--map-users", "self"]])
+def test_root_of_a_user_namespace_has_the_ids_that_exist_there(run_as_user, rootfs, options):
+    """As in `unshare -r`, where setgroups(2) is forbidden as well."""
+    run_as_user.prefix = [*run_as_user.prefix, "unshare", "--user", "--map-root-user"]
+
+    assert maps(run_as_user(*options, rootfs, *SHOW_MAPS)) == [(0, 0, 1)] * 2
+
+
+def test_groups_that_cannot_be_set_are_refused(run_as_user, rootfs):
+    result = run_as_user("--groups", "4", rootfs, "true")
+
+    assert (result.returncode, result.stdout, result.stderr) == (
+        125,
+        "",
+        "timens-run: command line: --groups needs a map that a privileged process has written: "
+        "Operation not permitted\n"
+        "hint: give this user ranges in /etc/subuid and /etc/subgid, or run as root\n",
+    )
+
+
 def test_given_maps_are_taken(run, rootfs):
     options = ["--map-users", "0:700000:10,20:800000:5", "--map-groups", "0:900000:10"]
 
