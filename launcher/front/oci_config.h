@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "front/filter_cache.h"
 #include "model/bundle.h"
 #include "model/container_spec.h"
 #include "model/seccomp_filter.h"
@@ -21,7 +22,9 @@ struct oci_config {
 	struct container_spec spec;
 	struct bundle bundle;
 	struct seccomp_filter filter;
-	char *text; /* the file as it was read */
+	const char *cache_root;       /* of compiled filters, or NULL; given by the caller */
+	struct filter_key filter_key; /* bytes: NULL where the filter need not be kept */
+	char *text;                   /* the file as it was read */
 	size_t length;
 	struct json *root;
 	const struct json *annotations; /* or NULL */

@@ -105,6 +105,7 @@ static int load(const struct oci_call *call, const char *folder, struct oci_conf
 		file = NULL;
 	if (file == NULL)
 		return err_set(e, ENOMEM, "cannot keep the path of the bundle");
+	c->cache_root = call->root;
 	r = oci_config_load(file, folder, &call->clocks, c, e);
 	if (r < 0 && e->step[0] == '\0')
 		snprintf(e->step, sizeof e->step, "config.json");
@@ -135,6 +136,8 @@ static int make(struct oci_call *call, struct state *s, pid_t *ret_pid, struct e
 		r = state_create(call->root, id, s, e);
 	if (r < 0)
 		return r;
+	if (config.filter_key.bytes != NULL)
+		filter_cache_keep(call->root, &config.filter_key, &config.filter);
 	s->bundle = folder;
 	s->version = config.version;
 	s->annotations = config.annotations;

@@ -158,6 +158,7 @@ static int prepare(struct oci_call *call, struct state *s, struct oci_config *c,
 		return err_set(e, ESRCH, "container '%s' is not running", id);
 	if (asprintf(&file, "%s/config.json", s->path) < 0)
 		return err_set(e, ENOMEM, "cannot keep a path");
+	c->cache_root = call->root;
 	if (oci_config_load(file, s->bundle, &no_flags, c, e) < 0)
 		return -e->code;
 	c->bundle.terminal_rows = c->bundle.terminal_columns = 0;

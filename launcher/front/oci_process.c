@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "front/doc.h"
 #include "front/oci_config.h"
@@ -238,11 +239,27 @@ int oci_agent_read(const struct json *profile, struct oci_config *c, struct err 
 	return 0;
 }
 
+static int find_or_compile(const char *profile, const struct profile_facts *facts,
+			   struct oci_config *c, struct err *e)
+{
+	struct filter_key key;
+	int r = filter_key_make(profile, facts, &key, e);
+
+	if (r < 0)
+		return r;
+	if (c->cache_root != NULL && filter_cache_find(c->cache_root, &key, &c->filter) == 0) {
+		free(key.bytes);
+		return 0;
+	}
+	c->filter_key = key;
+	return seccomp_profile_compile(profile, strlen(profile), facts, &c->filter, e);
+}
+
 int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct err *e)
 {
 	const struct json *profile;
 	struct profile_facts facts = { .capabilities = c->bundle.capabilities.bounding };
-	char *text;
+	autofree char *text = NULL;
 	int r = doc_object(linux_part, "seccomp", &profile, e);
 
 	if (r < 0 || profile == NULL)
@@ -253,9 +270,6 @@ int oci_filter_read(const struct json *linux_part, struct oci_config *c, struct 
 	text = doc_format(profile, 0);
 	if (text == NULL)
 		return err_set(e, ENOMEM, "cannot keep 'linux.seccomp'");
-	r = seccomp_profile_compile(text, strlen(text), &facts, &c->filter, e);
-	free(text);
-	if (r == 0)
-		c->spec.filter = &c->filter;
-	return r;
+	c->spec.filter = &c->filter;
+	return find_or_compile(text, &facts, c, e);
 }

@@ -336,6 +336,15 @@ int seccomp_profile_compile(const char *text, size_t length, const struct profil
 	return compile_json(profile, facts, ret, e);
 }
 
+const char *seccomp_profile_compiler(void)
+{
+	static char text[48];
+	const struct scmp_version *v = seccomp_version();
+
+	snprintf(text, sizeof text, "libseccomp %u.%u.%u", v->major, v->minor, v->micro);
+	return text;
+}
+
 int seccomp_profile_load(const char *path, uint64_t capabilities, struct seccomp_filter *ret,
 			 struct err *e)
 {

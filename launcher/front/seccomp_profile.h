@@ -35,6 +35,9 @@ struct profile_facts {
 int seccomp_profile_compile(const char *text, size_t length, const struct profile_facts *facts,
 			    struct seccomp_filter *ret, struct err *e);
 
+/* The libseccomp that compiles, "libseccomp 2.5.4": another one may make another program. */
+const char *seccomp_profile_compiler(void);
+
 /* The same for a file, with the running kernel's version.  Errors name the file. */
 int seccomp_profile_load(const char *path, uint64_t capabilities, struct seccomp_filter *ret,
 			 struct err *e);

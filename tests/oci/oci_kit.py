@@ -53,7 +53,8 @@ class Runtime:
         return sorted(c for c in our_cgroups() if int(c.rpartition("-")[2]) in self.pids)
 
     def ids(self) -> list[str]:
-        return sorted(p.name for p in self.root.iterdir()) if self.root.exists() else []
+        names = [p.name for p in self.root.iterdir()] if self.root.exists() else []
+        return sorted(name for name in names if not name.startswith("@"))  # @filters is no id
 
 
 class Bundle:
