@@ -66,10 +66,14 @@ lint-c: build # three analyzers over launcher/
 		<$(BUILD)/compile_commands.json >$(BUILD)-tidy/compile_commands.json
 	git ls-files 'launcher/*.c' ':!launcher/musl' | xargs -P 2 -n 8 clang-tidy -p $(BUILD)-tidy --quiet
 
-bench: bench-launch bench-rootfs bench-study ## bench-launch, bench-rootfs and bench-study
+bench: bench-launch bench-bundles bench-rootfs bench-study ## bench-launch, bench-bundles, bench-rootfs and bench-study
 
 bench-launch: bootstrap-bench build ## What a container start costs, beside every peer that is installed (root; ROUNDS=200)
 	/usr/bin/python3 bench/launch/run.py --rounds $(ROUNDS) --write-table $(if $(TREE),--tree $(TREE))
+
+bench-bundles: bootstrap-bench build ## What the life of an OCI bundle costs, beside crun and runc (root; ROUNDS=200)
+	/usr/bin/python3 bench/launch/bundles.py --rounds $(ROUNDS) --write-table $(if $(TREE),--tree $(TREE))
+.PHONY: bench-bundles
 
 $(BUILD)-fuzz/build.ninja:
 	CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true -Dtests=false -Dwerror=false \

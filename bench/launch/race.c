@@ -4,6 +4,10 @@
  * usage: race ROUNDS SEED < COMMANDS        (a line is a command, its words apart by one space)
  *
  * A word that ends in # gets a number there that no other start has: containers need names.
+ * A line may hold several commands, apart by the word ";", which count as one: its time is that of
+ * all, its peak that of the largest.  The command "end-of FILE" waits for the process whose number
+ * the file holds, as an engine does between the start and the delete of a container.
+ *
  * Every round runs each command once, in an order drawn anew, so that what drifts on the machine
  * meets all of them alike.  Writes "ROUND COMMAND NANOSECONDS PEAK_KB STATUS" for each run.
  */
@@ -12,12 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { COMMANDS = 64, WORDS = 64, LINE = 4096 };
+enum { COMMANDS = 64, WORDS = 96, LINE = 8192 };
 
 static size_t read_commands(char *words[COMMANDS][WORDS])
 {
@@ -61,27 +66,68 @@ static void number(char *const *words, char **ret_words, char *text, size_t size
 	}
 }
 
-static void run(unsigned long round, size_t command, char *const *template)
+/* What the command has started becomes our child when the command ends: we are its subreaper. */
+static pid_t read_pid(const char *path)
 {
-	char *words[WORDS], text[LINE];
-	struct timespec start, end;
-	struct rusage usage = { 0 };
-	posix_spawn_file_actions_t files;
-	int status = -1;
-	pid_t pid;
+	FILE *file = fopen(path, "r");
+	pid_t pid = -1;
 
-	number(template, words, text, sizeof text);
+	if (file != NULL && fscanf(file, "%d", &pid) != 1)
+		pid = -1;
+	if (file != NULL)
+		(void)fclose(file); /* was only read */
+	return pid;
+}
+
+/* Returns the status of the command; *peak_kb grows. */
+static int run(char **words, const posix_spawn_file_actions_t *files, long *peak_kb)
+{
+	struct rusage usage = { 0 };
+	int status = -1;
+	pid_t pid = -1;
+
+	if (words[0] == NULL)
+		return 255;
+	if (strcmp(words[0], "end-of") == 0)
+		pid = read_pid(words[1]);
+	else if (posix_spawnp(&pid, words[0], files, NULL, words, environ) != 0)
+		return 255;
+	if (pid <= 0 || wait4(pid, &status, 0, &usage) != pid)
+		return 255;
+	if (usage.ru_maxrss > *peak_kb)
+		*peak_kb = usage.ru_maxrss;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+static void run_line(unsigned long round, size_t command, char *const *template)
+{
+	char *numbered[WORDS], **words = numbered, text[LINE];
+	struct timespec start, end;
+	posix_spawn_file_actions_t files;
+	long peak_kb = 0;
+	int status = 0;
+
+	number(template, numbered, text, sizeof text);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, 2, 1); /* standard output is for the results */
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (posix_spawnp(&pid, words[0], &files, NULL, words, environ) == 0)
-		wait4(pid, &status, 0, &usage);
+	for (char **next; status == 0 && words != NULL; words = next) {
+		char *separator;
+
+		for (next = words; *next != NULL && strcmp(*next, ";") != 0; next++)
+			;
+		separator = *next;
+		*next = NULL;
+		status = run(words, &files, &peak_kb);
+		*next = separator;
+		next = separator != NULL ? next + 1 : NULL;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	posix_spawn_file_actions_destroy(&files);
 	printf("%lu %zu %lld %ld %d\n", round, command,
-	       (end.tv_sec - start.tv_sec) * 1000000000LL + end.tv_nsec - start.tv_nsec,
-	       usage.ru_maxrss, WIFEXITED(status) ? WEXITSTATUS(status) : 255);
+	       (end.tv_sec - start.tv_sec) * 1000000000LL + end.tv_nsec - start.tv_nsec, peak_kb,
+	       status);
 }
 
 int main(int argc, char **argv)
@@ -94,13 +140,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: race ROUNDS SEED < COMMANDS\n");
 		return 2;
 	}
+	/* Without it "end-of" fails, and that is told. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	srandom((unsigned int)strtoul(argv[2], NULL, 10));
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
 	for (unsigned long round = 0; round < rounds; round++) {
 		shuffle(order, count);
 		for (size_t i = 0; i < count; i++)
-			run(round, order[i], words[order[i]]);
+			run_line(round, order[i], words[order[i]]);
 	}
 	return 0;
 }
