@@ -26,6 +26,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import page
 from run import (
     ALL_NAMESPACES,
     BUILD,
@@ -45,9 +46,6 @@ from run import (
 )
 
 PROFILE_NAMES = 382
-PAGE = PROJECT / "docs/performance.md"
-BEGIN = "<!-- made by bench/launch/bundles.py: begin -->\n"
-END = "<!-- made by bench/launch/bundles.py: end -->\n"
 HARMLESS = ["nosuid", "noexec", "nodev"]
 CAPABILITIES = ["CAP_AUDIT_WRITE", "CAP_KILL", "CAP_NET_BIND_SERVICE"]
 MOUNTS = [
@@ -196,16 +194,6 @@ def table(prefix: list[str], results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def write_page(tables: list[str]) -> None:
-    """Puts the tables between the two markers of docs/performance.md."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(
-        before + BEGIN + "\n" + "\n\n".join(tables) + "\n\n" + END + rest.split(END)[1],
-        encoding="utf-8",
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=100)
@@ -232,7 +220,7 @@ def main() -> None:
             print(f"\n{tables[-1]}\n", flush=True)
     tables.insert(0, machine(args).strip())
     if args.write_table:
-        write_page(tables)
+        page.fill("bench/launch/bundles.py", "\n" + "\n\n".join(tables) + "\n\n")
 
 
 if __name__ == "__main__":

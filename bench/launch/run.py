@@ -30,14 +30,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import page
+
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
 USER = 65533  # nobody's, without ranges of ids
 FIRST = ["nice", "-n", "-20"]
 REAL_TIME = ["chrt", "--fifo", "40"]
 OFFSETS = "--monotonic 3600 --boottime 3600"
-TABLE = PROJECT / "docs/performance.md"
-BEGIN, END = "<!-- made by make bench: begin -->\n", "<!-- made by make bench: end -->\n"
 STARTS_EACH = 200  # of each worker, for the starts per second
 IN_A_ROW = ("floor", "timens-run", "timens-run --no-init", "unshare", "bwrap", "crun")
 ALL_NAMESPACES = ("user", "pid", "mount", "network", "ipc", "uts", "cgroup", "time")
@@ -354,13 +354,6 @@ def machine(args: argparse.Namespace) -> str:
     )
 
 
-def write_table(text: str) -> None:
-    page = TABLE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    TABLE.write_text(f"{before}{BEGIN}{text}{END}{after}", encoding="utf-8")
-
-
 def prepare(work: Path) -> None:
     """The programs and the root in one folder, which can be bound into a tree as it is."""
     work.chmod(0o755)
@@ -400,7 +393,7 @@ def main() -> None:
     text = machine(args) + "\n" + table(arms)
     print(text)
     if args.write_table:
-        write_table(text)
+        page.fill("make bench", text)
 
 
 if __name__ == "__main__":
